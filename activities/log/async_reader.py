@@ -1,0 +1,62 @@
+"""The reads of the log for an event loop: each is one hop to a thread that may block."""
+
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy import Engine
+
+from activities.log.reader import LogReader
+from activities.log.waiting import in_executor
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_READERS = 4
+
+
+def _off_loop(
+    read: Callable[Concatenate[LogReader, _P], _T],
+) -> Callable[Concatenate["AsyncLogReader", _P], Coroutine[Any, Any, _T]]:
+    @wraps(read)
+    async def reading(log: "AsyncLogReader", /, *arguments: _P.args, **named: _P.kwargs) -> _T:
+        return await in_executor(log.readers, partial(read, log, *arguments, **named))
+
+    return reading
+
+
+class AsyncLogReader(LogReader):
+    """Every read of :class:`LogReader` once more under its name with ``_async`` behind it."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.readers = ThreadPoolExecutor(_READERS, thread_name_prefix="log-reader")
+
+    def close(self) -> None:
+        """Finish the reads that were handed over."""
+        self.readers.shutdown()
+
+    run_async = _off_loop(LogReader.run)
+    latest_run_async = _off_loop(LogReader.latest_run)
+    run_of_chain_async = _off_loop(LogReader.run_of_chain)
+    run_of_key_async = _off_loop(LogReader.run_of_key)
+    runs_async = _off_loop(LogReader.runs)
+    threads_async = _off_loop(LogReader.threads)
+    highest_epoch_async = _off_loop(LogReader.highest_epoch)
+    thread_version_async = _off_loop(LogReader.thread_version)
+    open_tickets_async = _off_loop(LogReader.open_tickets)
+    closed_tickets_async = _off_loop(LogReader.closed_tickets)
+    branches_async = _off_loop(LogReader.branches)
+    lineage_async = _off_loop(LogReader.lineage)
+    messages_async = _off_loop(LogReader.messages)
+    commits_async = _off_loop(LogReader.commits)
+    state_async = _off_loop(LogReader.state)
+    checkpoints_async = _off_loop(LogReader.checkpoints)
+    checkpoint_async = _off_loop(LogReader.checkpoint)
+    position_async = _off_loop(LogReader.position)
+    outputs_async = _off_loop(LogReader.outputs)
+    all_outputs_async = _off_loop(LogReader.all_outputs)
+    rows_async = _off_loop(LogReader.rows)
+    graph_async = _off_loop(LogReader.graph)
+    graphs_named_async = _off_loop(LogReader.graphs_named)

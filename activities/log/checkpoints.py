@@ -1,0 +1,117 @@
+"""Checkpoints: what people list, and what a start may name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select
+
+from activities.log.lineage import read_branch
+from activities.log.rows import read_commit_row
+from activities.log.runs import read_thread_version
+from activities.log.stored import CheckpointRow, StoredCheckpoint
+from activities.log.tables import commits, runs
+from seeding.commits import BranchPoint
+from seeding.errors import CorruptLog, UnknownThread
+from seeding.identity import WORKFLOW_END, checkpoint_id, parse_checkpoint_id
+
+_LISTED = (
+    select(
+        commits.c.run_id,
+        commits.c.ordinal,
+        commits.c.branch,
+        commits.c.node_id,
+        commits.c.checkpoint,
+        commits.c.created_at,
+    )
+    .where(commits.c.thread_id == bindparam("thread"), commits.c.checkpoint.is_not(None))
+    .order_by(commits.c.thread_version)
+)
+_LISTED_AT = (
+    select(commits.c.run_id, commits.c.ordinal)
+    .where(
+        commits.c.thread_id == bindparam("thread"),
+        commits.c.branch == bindparam("branch"),
+        commits.c.thread_version <= bindparam("version"),
+        commits.c.checkpoint.is_not(None),
+    )
+    .order_by(commits.c.thread_version.desc())
+    .limit(1)
+)
+_RUN = select(runs.c.phase, runs.c.last_ordinal).where(runs.c.run_id == bindparam("run"))
+
+
+def read_checkpoints(connection: Connection, thread_id: str) -> list[CheckpointRow]:
+    """Return a thread's checkpoints, oldest first, as the contract lists them.
+
+    A checkpoint's parent is the one before it on its branch; for a branch's first that is the
+    newest one of what the branch stands on.
+
+    Raises:
+        UnknownThread: The thread has no commit.
+    """
+    if read_thread_version(connection, thread_id) == 0:
+        raise UnknownThread(f"the log has no run of thread {thread_id!r}")
+    newest: dict[str, str | None] = {}
+    found: list[CheckpointRow] = []
+    for row in connection.execute(_LISTED, {"thread": thread_id}).mappings().all():
+        branch: str = row["branch"]
+        if branch not in newest:
+            newest[branch] = _standing_on(connection, thread_id, branch)
+        shown = _shown(row, newest[branch])
+        newest[branch] = shown.id
+        found.append(shown)
+    return found
+
+
+def read_checkpoint(connection: Connection, name: str) -> StoredCheckpoint | None:
+    """Return the commit a checkpoint id names, or None where it names none.
+
+    Raises:
+        CorruptLog: The commit is not what was accepted.
+    """
+    parsed = parse_checkpoint_id(name)
+    row = read_commit_row(connection, parsed.run_id, parsed.ordinal) if parsed else None
+    if row is None:
+        return None
+    run = connection.execute(_RUN, {"run": row["run_id"]}).mappings().first()
+    if run is None:
+        raise CorruptLog(f"run {row['run_id']} has commits but no row")
+    return StoredCheckpoint(
+        checkpoint_id=name,
+        run_id=row["run_id"],
+        ordinal=row["ordinal"],
+        thread_id=row["thread_id"],
+        version=row["thread_version"],
+        branch=row["branch"],
+        run_ended=run["phase"] == "ended",
+        is_last=run["last_ordinal"] == row["ordinal"],
+    )
+
+
+def _standing_on(connection: Connection, thread_id: str, branch: str) -> str | None:
+    stored = read_branch(connection, thread_id, branch)
+    for point in reversed(stored.lineage if stored else ()):
+        found = _newest_at(connection, point)
+        if found is not None:
+            return found
+    return None
+
+
+def _newest_at(connection: Connection, point: BranchPoint) -> str | None:
+    parameters = {"thread": point.thread_id, "branch": point.branch, "version": point.up_to}
+    row = connection.execute(_LISTED_AT, parameters).first()
+    return checkpoint_id(row[0], row[1]) if row else None
+
+
+def _shown(row: Mapping[Any, Any], parent: str | None) -> CheckpointRow:
+    return CheckpointRow(
+        id=checkpoint_id(row["run_id"], row["ordinal"]),
+        name=WORKFLOW_END if row["checkpoint"] == "end" else None,
+        parent=parent,
+        run_id=row["run_id"],
+        branch=row["branch"],
+        ordinal=row["ordinal"],
+        node_id=row["node_id"],
+        kind=row["checkpoint"],
+        created_at=row["created_at"],
+    )

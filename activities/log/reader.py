@@ -1,0 +1,220 @@
+"""Everything that can be read of the log, each call one consistent prefix of it."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+from sqlalchemy import Connection, Engine
+
+from activities.log import checkpoints, graphs, history, lineage, rows, runs, states
+from activities.log.dialect import storage_errors
+from activities.log.stored import (
+    CheckpointRow,
+    StateView,
+    StoredBranch,
+    StoredCheckpoint,
+    StoredCommit,
+    StoredGraph,
+    StoredRun,
+    StoredThread,
+)
+from seeding.commits import BranchPoint, PositionHead, RunRow
+from seeding.model import Json, JsonObject
+from seeding.tickets import OpenTicket, TicketClosing
+
+
+class LogReader:
+    """The reading half of the log.
+
+    Every method opens one reading transaction and never waits for a writer. All raise
+    ``CommitUnavailable`` where the database does not answer and ``CorruptLog`` where what they
+    read is damaged.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @contextmanager
+    def _reading(self, what: str) -> Generator[Connection, None, None]:
+        with storage_errors(f"reading {what}"), self._engine.connect() as connection:
+            yield connection
+
+    # --- runs, threads, tickets ---------------------------------------------------------------
+
+    def run(self, run_id: str) -> StoredRun | None:
+        """Return a run by its id."""
+        with self._reading(f"run {run_id}") as connection:
+            return runs.read_run(connection, run_id)
+
+    def latest_run(self, thread_id: str) -> StoredRun | None:
+        """Return the run opened last on a thread."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return runs.read_latest_run(connection, thread_id)
+
+    def run_of_chain(self, chain_id: str) -> StoredRun | None:
+        """Return the run that an execution chain opened or took over."""
+        with self._reading(f"chain {chain_id}") as connection:
+            return runs.read_run_of_chain(connection, chain_id)
+
+    def run_of_key(self, thread_id: str, idempotency_key: str) -> StoredRun | None:
+        """Return the run of a thread that was opened with an idempotency key."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return runs.read_run_of_key(connection, thread_id, idempotency_key)
+
+    def runs(self, thread_id: str) -> list[StoredRun]:
+        """Return the runs of a thread, oldest first."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return runs.read_runs(connection, thread_id)
+
+    def threads(self) -> list[StoredThread]:
+        """Return every thread with the run opened last on it, in the order of their ids."""
+        with self._reading("the threads") as connection:
+            return runs.read_threads(connection)
+
+    def highest_epoch(self, thread_id: str) -> int:
+        """Return the highest run epoch of a thread, 0 where it has no run."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return runs.read_highest_epoch(connection, thread_id)
+
+    def thread_version(self, thread_id: str) -> int:
+        """Return a thread's version, the value its next commit expects; 0 for a new thread."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return runs.read_thread_version(connection, thread_id)
+
+    def open_tickets(self, thread_id: str | None = None) -> tuple[OpenTicket, ...]:
+        """Return the open tickets of one thread, or of all threads."""
+        with self._reading("the open tickets") as connection:
+            return runs.read_all_open_tickets(connection, thread_id)
+
+    def closed_tickets(self, run_id: str, limit: int) -> list[TicketClosing]:
+        """Return how the newest ``limit`` closed tickets of a run ended, in order of closing."""
+        with self._reading(f"run {run_id}") as connection:
+            return runs.read_closed_tickets(connection, run_id, limit)
+
+    # --- branches and messages ----------------------------------------------------------------
+
+    def branches(self, thread_id: str) -> list[StoredBranch]:
+        """Return a thread's branches in the order in which they were opened."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return lineage.read_branches(connection, thread_id)
+
+    def lineage(self, thread_id: str, branch: str, up_to: int) -> tuple[BranchPoint, ...]:
+        """Return what a point of a branch consists of, outermost first, the branch itself last.
+
+        Raises:
+            UnknownThread: The thread has no such branch.
+        """
+        with self._reading(f"thread {thread_id}") as connection:
+            return lineage.read_lineage(connection, thread_id, branch, up_to)
+
+    def messages(
+        self,
+        thread_id: str,
+        checkpoint_id: str | None = None,
+        *,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[JsonObject]:
+        """Return the messages of a thread at a checkpoint, oldest first.
+
+        Args:
+            thread_id: The thread.
+            checkpoint_id: Any of its checkpoints; None is its latest state.
+            after: How many messages to pass over.
+            limit: How many to return at most; None is all.
+
+        Raises:
+            UnknownThread: No run was ever opened on the thread.
+            UnknownCheckpoint: The checkpoint does not exist on this thread.
+        """
+        with self._reading(f"thread {thread_id}") as connection:
+            row, _ = states.resolve_commit(connection, thread_id, checkpoint_id)
+            along = states.lineage_of(connection, row)
+            return lineage.read_messages(connection, along, after=after, limit=limit)
+
+    def commits(self, thread_id: str, *, after: int = 0, limit: int = 500) -> list[StoredCommit]:
+        """Return a thread's commits whole, oldest first; the cursor is its version.
+
+        Args:
+            thread_id: The thread.
+            after: The version to go on after; 0 is the start.
+            limit: How many to return at most.
+        """
+        with self._reading(f"thread {thread_id}") as connection:
+            return history.read_commits(connection, thread_id, after=after, limit=limit)
+
+    # --- states and checkpoints ---------------------------------------------------------------
+
+    def state(
+        self, thread_id: str, checkpoint_id: str | None = None, *, messages: bool = True
+    ) -> StateView:
+        """Return the state of a thread at a checkpoint, by default its latest.
+
+        Args:
+            thread_id: The thread.
+            checkpoint_id: Any of its checkpoints, or ``workflow_end`` for the latest run's end.
+            messages: Whether to read the messages themselves; their count is always there.
+
+        Raises:
+            UnknownThread: No run was ever opened on the thread.
+            UnknownCheckpoint: The checkpoint does not exist on this thread.
+        """
+        with self._reading(f"thread {thread_id}") as connection:
+            return states.read_state(connection, thread_id, checkpoint_id, messages=messages)
+
+    def checkpoints(self, thread_id: str) -> list[CheckpointRow]:
+        """Return a thread's checkpoints, oldest first.
+
+        Raises:
+            UnknownThread: No run was ever opened on the thread.
+        """
+        with self._reading(f"thread {thread_id}") as connection:
+            return checkpoints.read_checkpoints(connection, thread_id)
+
+    def checkpoint(self, checkpoint_id: str) -> StoredCheckpoint | None:
+        """Return the commit a checkpoint id names, of any thread, or None."""
+        with self._reading(f"checkpoint {checkpoint_id}") as connection:
+            return checkpoints.read_checkpoint(connection, checkpoint_id)
+
+    # --- what a run owns ----------------------------------------------------------------------
+
+    def position(self, run_id: str, ordinal: int | None = None) -> tuple[PositionHead, JsonObject]:
+        """Return a run's position right after a commit, by default its last: head and cells.
+
+        Raises:
+            UnknownCheckpoint: The run or its commit does not exist.
+        """
+        with self._reading(f"run {run_id}") as connection:
+            return rows.read_position(connection, run_id, ordinal)
+
+    def outputs(self, run_id: str, pairs: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Json]:
+        """Return output rows by (node id, occurrence); those that do not exist are left out."""
+        with self._reading(f"run {run_id}") as connection:
+            return rows.read_outputs(connection, run_id, pairs)
+
+    def all_outputs(self, run_id: str) -> list[RunRow]:
+        """Return all output rows of a run in the order in which the executions completed."""
+        with self._reading(f"run {run_id}") as connection:
+            return rows.read_all_outputs(connection, run_id)
+
+    def rows(
+        self, run_id: str, kind: str, node_id: str, occurrence: int, up_to_count: int
+    ) -> list[Json]:
+        """Return the first ``up_to_count`` ``item`` or ``result`` values of a loop, in order.
+
+        Raises:
+            CorruptLog: One of them is missing.
+        """
+        with self._reading(f"run {run_id}") as connection:
+            return rows.read_values(connection, run_id, kind, node_id, occurrence, up_to_count)
+
+    # --- graphs -------------------------------------------------------------------------------
+
+    def graph(self, digest: str, graph_id: str | None = None) -> StoredGraph | None:
+        """Return the graph of a digest; with ``graph_id`` the document kept under that id."""
+        with self._reading(f"graph {digest}") as connection:
+            return graphs.read_graph(connection, digest, graph_id)
+
+    def graphs_named(self, graph_id: str) -> list[StoredGraph]:
+        """Return every version of a graph, oldest first."""
+        with self._reading(f"graph {graph_id}") as connection:
+            return graphs.read_graphs_named(connection, graph_id)

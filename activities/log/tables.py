@@ -1,0 +1,212 @@
+"""The tables of the commit log.
+
+``commits``, ``messages``, ``cells``, ``run_rows`` and ``run_owners`` are the truth: append-only,
+one sequence of versions per thread over all its branches. The others are projections that can be
+made again from them. JSON is kept as text, so that every database stores the same bytes.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+SCHEMA_VERSION = 1
+
+metadata = MetaData()
+
+
+def _text(name: str, *, key: bool = False, null: bool = False) -> Column[str]:
+    return Column(name, Text, primary_key=key, nullable=null)
+
+
+def _number(name: str, *, key: bool = False, null: bool = False) -> Column[int]:
+    return Column(name, BigInteger, primary_key=key, nullable=null, autoincrement=False)
+
+
+def _of_commit() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["thread_id", "version"], ["commits.thread_id", "commits.thread_version"]
+    )
+
+
+schema_version = Table("schema_version", metadata, _number("id", key=True), _number("version"))
+
+commits = Table(
+    "commits",
+    metadata,
+    _text("thread_id", key=True),
+    _number("thread_version", key=True),
+    _text("run_id"),
+    _number("ordinal"),
+    _number("owner_epoch"),
+    _text("branch"),
+    _text("kind"),
+    _text("payload_hash"),
+    _text("listed"),
+    _text("disposition"),
+    _text("opening", null=True),
+    _text("position", null=True),
+    _text("opened", null=True),
+    _text("closed", null=True),
+    _text("events", null=True),
+    _text("node_id", null=True),
+    _text("checkpoint", null=True),
+    _text("result", null=True),
+    _number("message_count"),
+    _text("created_at"),
+    UniqueConstraint("run_id", "ordinal"),
+    Index("commits_of_branch", "thread_id", "branch", "thread_version"),
+    sqlite_with_rowid=False,
+)
+"""One row a commit. ``listed`` holds the part hashes of messages, state and rows, whose bodies
+are in their own tables; the other parts are columns. ``message_count`` is the length of the
+lineage's message prefix after the commit."""
+
+messages = Table(
+    "messages",
+    metadata,
+    _text("thread_id", key=True),
+    _text("branch", key=True),
+    _number("place", key=True),
+    _number("version"),
+    _text("message_id"),
+    _text("body"),
+    Index("messages_by_id", "message_id", "thread_id"),
+    _of_commit(),
+    sqlite_with_rowid=False,
+)
+"""``place`` is the zero-based place in the lineage's prefix of messages."""
+
+cells = Table(
+    "cells",
+    metadata,
+    _text("thread_id", key=True),
+    _text("branch", key=True),
+    _text("scope", key=True),
+    _text("owner", key=True),
+    _text("cell", key=True),
+    _text("key", key=True),
+    _number("version", key=True),
+    _number("place", key=True),
+    _text("value", null=True),
+    _text("policy"),
+    _text("stamp", null=True),
+    _text("given", null=True),
+    _of_commit(),
+    sqlite_with_rowid=False,
+)
+"""One row a state command, at ``place`` in its commit. ``value`` is what the cell holds after it
+(NULL is a tombstone), ``given`` the command's own value where that is another, ``stamp`` the run
+it named, ``owner`` the run a run's cell belongs to ('' for a thread's)."""
+
+run_rows = Table(
+    "run_rows",
+    metadata,
+    _text("run_id", key=True),
+    _text("kind", key=True),
+    _text("node_id", key=True),
+    _number("occurrence", key=True),
+    _number("idx", key=True),
+    _number("version", key=True),
+    _number("place", key=True),
+    _text("thread_id"),
+    _text("body"),
+    Index("run_rows_by_completion", "run_id", "kind", "version", "place"),
+    _of_commit(),
+    sqlite_with_rowid=False,
+)
+"""Append-only rows of a run. A row given again under one address replaces the earlier one for
+readers from its version on; the earlier one stays."""
+
+run_owners = Table(
+    "run_owners",
+    metadata,
+    _text("run_id", key=True),
+    _number("owner_epoch", key=True),
+    _text("chain_id"),
+    _text("execution_run_id", null=True),
+    _text("namespace", null=True),
+    _text("at"),
+    Index("run_owners_of_chain", "chain_id"),
+)
+"""Who opened or took over a run, by owner epoch."""
+
+threads = Table(
+    "threads",
+    metadata,
+    _text("thread_id", key=True),
+    _number("version"),
+    _text("head_run_id"),
+)
+"""The head of each thread, which a writer locks."""
+
+runs = Table(
+    "runs",
+    metadata,
+    _text("run_id", key=True),
+    _text("thread_id"),
+    _text("branch"),
+    _number("run_epoch"),
+    _number("owner_epoch"),
+    _text("chain_id"),
+    _text("graph_id"),
+    _text("graph_digest"),
+    _text("config"),
+    _text("start"),
+    _text("idempotency_key", null=True),
+    _text("request_hash", null=True),
+    _text("phase"),
+    _text("cause", null=True),
+    _text("result", null=True),
+    _number("last_ordinal"),
+    _number("last_version"),
+    _number("message_count"),
+    _text("opened_at"),
+    _number("opened_version"),
+    _text("ended_at", null=True),
+    Index("runs_of_thread", "thread_id", "opened_version"),
+    Index("runs_by_phase", "thread_id", "phase"),
+    Index("runs_by_key", "thread_id", "idempotency_key"),
+)
+
+tickets = Table(
+    "tickets",
+    metadata,
+    _text("ticket", key=True),
+    _text("run_id"),
+    _text("thread_id"),
+    _text("body"),
+    _number("opened_version"),
+    _number("place"),
+    _text("created_at"),
+    _text("deadline", null=True),
+    _number("closed_version", null=True),
+    _text("closing", null=True),
+    Index("tickets_of_run", "run_id", "closed_version"),
+)
+
+branches = Table(
+    "branches",
+    metadata,
+    _text("thread_id", key=True),
+    _text("name", key=True),
+    _text("lineage"),
+    _number("opened_version"),
+)
+"""``lineage`` is flattened, outermost first, without the branch itself."""
+
+graphs = Table(
+    "graphs",
+    metadata,
+    _text("digest", key=True),
+    _text("graph_id", key=True),
+    _text("body"),
+    _text("created_at"),
+    Index("graphs_by_id", "graph_id", "created_at"),
+)

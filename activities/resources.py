@@ -1,0 +1,58 @@
+"""What the activities of one worker share: the log, the graphs and the node types."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from activities.graph_folder import GraphFolder
+from activities.log import CommitLog
+from activities.nodes import NodeRegistry
+
+CONTINUE_AFTER = 1000
+"""Events of history after which a run continues as new, at its next quiet point."""
+
+_READERS = 4
+_NODE_THREADS = 64
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Opened once by a worker and given to each of its activities.
+
+    Reads of the log and plain ``def`` nodes have threads of their own, so that no node can
+    hold up a read, and neither can hold up a commit.
+
+    Attributes:
+        log: The commit log.
+        graphs: The registered graph documents.
+        registry: The node types this worker serves.
+        continue_after: Events of history after which a run continues as new.
+    """
+
+    log: CommitLog
+    graphs: GraphFolder
+    registry: NodeRegistry
+    continue_after: int = CONTINUE_AFTER
+    _readers: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(_READERS, thread_name_prefix="log-reader")
+    )
+    _nodes: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(_NODE_THREADS, thread_name_prefix="node")
+    )
+
+    async def read(self, work: Callable[[], _T]) -> _T:
+        """Run ``work``, which reads the log, in one hop off the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+
+    async def run_plain(self, work: Callable[[], _T]) -> _T:
+        """Run ``work``, a plain ``def`` node, off the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._nodes, work)
+
+    def close(self) -> None:
+        """Let go of the threads; the log is closed by whoever opened it."""
+        self._readers.shutdown(wait=False, cancel_futures=True)
+        self._nodes.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,226 @@
+"""Running one node: the wrapper around people's functions."""
+
+import asyncio
+import traceback
+from collections.abc import Awaitable
+from typing import cast
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.nodes import Ask, NodeCall, NodeError, RegisteredNode
+from activities.resources import Resources
+from seeding.durations import parse_duration
+from seeding.identity import checkpoint_id, ticket_id
+from seeding.json_values import (
+    MAX_PAYLOAD_BYTES,
+    MAX_VALUE_BYTES,
+    find_not_json,
+    size_in_bytes,
+)
+from seeding.model import Json, JsonObject, as_object
+from workflows.wire import (
+    RUN_NODE,
+    WORKER_STOPPED,
+    AskWire,
+    NodeCallInput,
+    NodeCallResult,
+    NodeFailureWire,
+)
+
+HEARTBEAT_SECONDS = 5.0
+MAX_CLOSINGS = 10_000
+MAX_MESSAGE = 4000
+"""The most characters of a failure's message that are kept."""
+
+
+class NodeActivities:
+    """Executes node functions for the worker's registry."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+
+    @activity.defn(name=RUN_NODE)
+    async def run_node(self, call: NodeCallInput) -> NodeCallResult:
+        """Run one node once, heartbeating for it.
+
+        Raises:
+            ApplicationError: The function raised something that is no node error; the run
+                fails with it (ERR-3). The type is the exception's.
+        """
+        registered = self._resources.registry.find(call.type)
+        if registered is None:
+            raise ApplicationError(
+                f"this worker serves no node type {call.type!r}; name its module in FERMATA_NODES",
+                type="UnknownNodeType",
+                non_retryable=True,
+            )
+        beating = asyncio.create_task(_heartbeat())
+        try:
+            return await self._execute(registered, call)
+        except asyncio.CancelledError as error:
+            # Node calls are never cancelled by the workflow: this worker is stopping, and the
+            # effect is dispatched again elsewhere, under the same key.
+            raise ApplicationError(
+                "the worker stopped", type=WORKER_STOPPED, non_retryable=True
+            ) from error
+        finally:
+            beating.cancel()
+
+    async def _execute(self, registered: RegisteredNode, call: NodeCallInput) -> NodeCallResult:
+        prepared = await self._prepare(call)
+        try:
+            returned = await self._invoke(registered, prepared)
+        except NodeError as error:
+            return _failed(error.message, error.code, error.retryable is True, error.details)
+        except Ask as ask:
+            return _asked(ask)
+        except Exception as error:
+            raise ApplicationError(
+                _text(error), type=type(error).__name__, non_retryable=True
+            ) from error
+        return judge_outputs(call, returned)
+
+    async def _prepare(self, call: NodeCallInput) -> NodeCall:
+        if call.references or call.declares or call.ask:
+            return await self._resources.read(lambda: self._prepared(call))
+        return self._prepared(call)
+
+    def _prepared(self, call: NodeCallInput) -> NodeCall:
+        inputs = dict(call.inputs)
+        wanted = [(item.node_id, item.occurrence) for item in call.references.values()]
+        stored = self._resources.log.outputs(call.run_id, wanted) if wanted else {}
+        for port, source in call.references.items():
+            recorded = as_object(stored[(source.node_id, source.occurrence)]) or {}
+            passed = as_object(recorded.get("passed")) or {}
+            outputs = as_object(recorded.get("outputs")) or {}
+            inputs[port] = outputs.get(source.port, passed.get(source.port))
+        answers = self._answers(call)
+        return NodeCall(
+            inputs=inputs,
+            config=dict(call.config),
+            effect_key=call.effect_key,
+            thread_id=call.thread_id,
+            run_id=call.run_id,
+            node_id=call.node_id,
+            occurrence=call.occurrence,
+            internal=self._internal(call),
+            answer=answers[-1] if answers else None,
+            answers=answers,
+        )
+
+    async def _invoke(self, registered: RegisteredNode, call: NodeCall) -> Json:
+        if registered.is_async:
+            return await cast(Awaitable[Json], registered.function(call))
+        return await self._resources.run_plain(lambda: registered.function(call))
+
+    def _answers(self, call: NodeCallInput) -> list[Json]:
+        if call.ask == 0:
+            return []
+        tickets = _asked_tickets(call)
+        closings = {
+            closing.ticket: closing
+            for closing in self._resources.log.closed_tickets(call.run_id, MAX_CLOSINGS)
+        }
+        given = [closings[ticket] for ticket in tickets if ticket in closings]
+        return [closing.decision if closing.value is None else closing.value for closing in given]
+
+    def _internal(self, call: NodeCallInput) -> JsonObject:
+        internal: JsonObject = {}
+        if call.ask > 0:
+            internal["__interrupt_id__"] = _asked_tickets(call)[-1]
+        if not call.declares:
+            return internal
+        whole = "__messages__" in call.declares or "__state__" in call.declares
+        view = self._resources.log.state(
+            call.thread_id, checkpoint_id(call.run_id, call.ordinal), messages=whole
+        )
+        state = view.state.to_json()
+        iterator = as_object(state.get("iterator"))
+        available: JsonObject = {
+            "__state__": state,
+            "__messages__": state["messages"],
+            "__data__": state["data"],
+            "__iterator__": iterator,
+        }
+        if iterator is not None:
+            available["__current_item__"] = iterator["items"][iterator["index"]]
+        internal.update({name: available[name] for name in call.declares if name in available})
+        return internal
+
+
+def _asked_tickets(call: NodeCallInput) -> list[str]:
+    return [ticket_id(call.run_id, call.node_id, call.occurrence, n) for n in range(call.ask)]
+
+
+def judge_outputs(call: NodeCallInput, returned: Json) -> NodeCallResult:
+    """Return what a node's return value comes to.
+
+    A value that is no JSON, or too large, is a node-level failure that names its dotted path,
+    and is never converted silently (ERR-6).
+    """
+    outputs = as_object(returned)
+    if outputs is None:
+        return _failed(
+            f"node {call.node_id} (type {call.type}) returned {type(returned).__name__}; "
+            "a node returns a dict of outputs by port",
+            "OutputNotJson",
+        )
+    found = find_not_json(outputs)
+    if found is not None:
+        return _failed(
+            f"node {call.node_id} (type {call.type}): output {found.path or '(root)'} is "
+            f"{found.kind}, which is no JSON value",
+            "OutputNotJson",
+            details={"path": found.path, "kind": found.kind},
+        )
+    return _judge_sizes(call, outputs)
+
+
+def _judge_sizes(call: NodeCallInput, outputs: JsonObject) -> NodeCallResult:
+    total = 0
+    for port, value in outputs.items():
+        size = size_in_bytes(value)
+        total += size
+        if size > MAX_VALUE_BYTES or total > MAX_PAYLOAD_BYTES * 3 // 4:
+            return _failed(
+                f"node {call.node_id} (type {call.type}): output {port} is {size} bytes of "
+                f"JSON; one value may have {MAX_VALUE_BYTES}, all of a node's outputs "
+                f"{MAX_PAYLOAD_BYTES * 3 // 4}. Keep it elsewhere and return where it is",
+                "OutputTooLarge",
+                details={"port": port, "bytes": size},
+            )
+    return NodeCallResult(outputs=outputs)
+
+
+def _failed(
+    message: str, code: str, retryable: bool = False, details: Json = None
+) -> NodeCallResult:
+    kept = details if find_not_json(details) is None else {"omitted": "details were no JSON"}
+    return NodeCallResult(
+        failure=NodeFailureWire(
+            message=message[:MAX_MESSAGE], code=code, retryable=retryable, details=kept
+        )
+    )
+
+
+def _asked(ask: Ask) -> NodeCallResult:
+    return NodeCallResult(
+        ask=AskWire(
+            message=ask.message,
+            kind=ask.kind,
+            answer_schema=ask.schema,
+            deadline_after=parse_duration(ask.deadline, "deadline of Ask"),
+        )
+    )
+
+
+def _text(error: Exception) -> str:
+    lines = traceback.format_exception_only(type(error), error)
+    return "".join(lines).strip()[:MAX_MESSAGE]
+
+
+async def _heartbeat() -> None:
+    while True:
+        await asyncio.sleep(HEARTBEAT_SECONDS)
+        activity.heartbeat()

@@ -1,0 +1,266 @@
+"""The start activity: reads what the start table needs, and carries its decision out (SG-12).
+
+It only reads. What it decided is its recorded result, so that the UI shows where a run's state
+came from and what was cleared.
+"""
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+
+from activities.log import StateView, StoredRun
+from activities.resources import Resources
+from activities.restoring import restored
+from activities.thread_facts import last_run, read_facts
+from seeding.bounded import shown_by_reference
+from seeding.clearing import cleared_fields
+from seeding.commits import (
+    BranchPoint,
+    CommitOperation,
+    Disposition,
+    Opening,
+    StateCommand,
+    ThreadCommit,
+    operation,
+)
+from seeding.decisions import Open, RunEnding
+from seeding.errors import (
+    FermataError,
+    InvalidGraph,
+    InvalidRequest,
+    StartRefused,
+)
+from seeding.executable import executable
+from seeding.model import JsonObject
+from seeding.request import RunRequest
+from seeding.snapshot import read_snapshot
+from seeding.start import resolve_start
+from seeding.starting_state import starting_state
+from seeding.state import RunState
+from seeding.tickets import TicketClosing
+from workflows.graph.document import read_graph
+from workflows.graph.model import Graph, ResolvedGraph
+from workflows.graph.resolution import check_inputs, resolve
+from workflows.outcome import RESULT_STATUS
+from workflows.wire import SEED_RUN, SeedInput, SeedResult
+
+SHOWN_BYTES = 16 * 1024
+"""Beyond this many bytes in all, the seed's result shows data by key and size."""
+
+
+class SeedActivities:
+    """Reads the log and the graphs, and decides where a run starts."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._log = resources.log
+
+    @activity.defn(name=SEED_RUN)
+    async def seed_run(self, asked: SeedInput) -> SeedResult:
+        """Decide where the run of this chain starts, or hand back the run it already has.
+
+        Raises:
+            ApplicationError: The start is refused by name (contract 2), non-retryable; its
+                details name the thread's last run.
+        """
+        return await self._resources.read(lambda: self._seed(asked))
+
+    def _seed(self, asked: SeedInput) -> SeedResult:
+        own = self._log.run_of_chain(asked.chain_id)
+        try:
+            return self._open(asked) if own is None else self._restore(own)
+        except StartRefused as refusal:
+            raise self._refused(asked, refusal) from refusal
+
+    def _refused(self, asked: SeedInput, refusal: StartRefused) -> ApplicationError:
+        last = last_run(self._log, asked.thread_id) if asked.thread_id else None
+        details = {
+            "code": refusal.code,
+            "message": refusal.message,
+            "details": refusal.details,
+            "lastRun": last,
+        }
+        return ApplicationError(
+            refusal.message,
+            details,
+            type=refusal.code,
+            non_retryable=True,
+            category=ApplicationErrorCategory.BENIGN,
+        )
+
+    # --- a run the chain already has ----------------------------------------------------------
+
+    def _restore(self, run: StoredRun) -> SeedResult:
+        stored = self._log.graph(run.graph_digest)
+        if stored is None:
+            raise ApplicationError(
+                f"graph {run.graph_id}@{run.graph_digest} is not in the log",
+                type="FlowDrift",
+            )
+        try:
+            graph = self._resolve(Graph.model_validate(stored.body))
+        except InvalidGraph as error:
+            # Another worker may serve the missing type: wait for it, end nothing.
+            raise ApplicationError(error.message, type=error.code) from error
+        return restored(self._resources, run, graph)
+
+    # --- a new run ----------------------------------------------------------------------------
+
+    def _open(self, asked: SeedInput) -> SeedResult:
+        if asked.problem is not None:
+            raise _problem(asked.problem.code, asked.problem.message)
+        if asked.request is None:
+            raise InvalidRequest("there is no run of this chain to go on with, and no request")
+        request = asked.request
+        _check_available(request)
+        graph = self._graph(request)
+        check_inputs(graph, request.input)
+        facts = read_facts(self._log, request, asked.chain_id, graph.name)
+        decision = resolve_start(request, facts)
+        executable(decision)
+        if not isinstance(decision, Open):
+            raise InvalidRequest(f"decision {decision.kind} cannot open a run")
+        view = self._base(request, decision)
+        return self._opened(asked, request, graph, decision, view).model_copy(
+            update={"ends": [self._ending(item, decision) for item in decision.ends]}
+        )
+
+    def _graph(self, request: RunRequest) -> ResolvedGraph:
+        if not isinstance(request.graph, str):
+            return self._resolve(read_graph(request.graph))
+        return self._resolve(self._resources.graphs.find(request.graph))
+
+    def _resolve(self, graph: Graph) -> ResolvedGraph:
+        return resolve(graph, self._resources.registry.types())
+
+    def _base(self, request: RunRequest, decision: Open) -> StateView | None:
+        if decision.base.checkpoint_id is None:
+            return None
+        return self._log.state(request.thread_id, decision.base.checkpoint_id, messages=False)
+
+    def _opened(
+        self,
+        asked: SeedInput,
+        request: RunRequest,
+        graph: ResolvedGraph,
+        decision: Open,
+        view: StateView | None,
+    ) -> SeedResult:
+        from_snapshot = decision.base.kind == "snapshot"
+        read = read_snapshot(request.initial_snapshot) if from_snapshot else None
+        if view is not None:
+            read = view.state
+        state = starting_state(decision, request.thread_id, read)
+        cleared = cleared_fields(read) if read is not None and decision.base.cleared else []
+        start = decision.start.to_json()
+        return SeedResult(
+            kind="open",
+            run_id=asked.chain_id,
+            thread_id=request.thread_id,
+            run_epoch=decision.run_epoch,
+            owner_epoch=1,
+            branch=decision.branch,
+            thread_version=decision.thread_version,
+            graph=graph,
+            config=request.config,
+            start=start,
+            cleared={item.field: item.before for item in cleared},
+            warnings=[item.to_json() for item in decision.warnings],
+            data={} if from_snapshot else shown_by_reference(state.data, "data", SHOWN_BYTES),
+            metadata={}
+            if from_snapshot
+            else shown_by_reference(state.metadata, "metadata", SHOWN_BYTES),
+            extra=_extra(state),
+            message_count=0 if view is None else view.message_count,
+            iterator=state.iterator,
+            iteration_count=state.iteration_count,
+            messages=state.messages if from_snapshot else [],
+            state=_cells(state) if from_snapshot else [],
+            opening=Opening(
+                run_epoch=decision.run_epoch,
+                chain_id=asked.chain_id,
+                graph_id=graph.graph.id,
+                graph_digest=graph.digest,
+                config=request.config.to_json(),
+                branch=decision.branch,
+                lineage=_lineage(decision),
+                start=start,
+            ),
+            continue_after=self._resources.continue_after,
+        )
+
+    def _ending(self, ending: RunEnding, decision: Open) -> CommitOperation:
+        """Return the operation that ends an old run, for the opening's transaction."""
+        run = self._log.run(ending.run_id)
+        if run is None:
+            raise InvalidRequest(f"run {ending.run_id} is not in the log")
+        head, _ = self._log.position(run.run_id)
+        commit = ThreadCommit(
+            thread_id=run.thread_id,
+            run_id=run.run_id,
+            disposition=Disposition(kind="Ended", cause=ending.cause),
+            position=head,
+            closed=tuple(
+                TicketClosing(ticket=item.body.ticket, outcome="cancelled")
+                for item in run.open_tickets
+            ),
+            checkpoint="end",
+            result={
+                "status": RESULT_STATUS[ending.cause.kind],
+                "metadata": {},
+                "warnings": [],
+                "start": run.start,
+            },
+        )
+        return operation(
+            commit,
+            ordinal=run.last_ordinal + 1,
+            owner_epoch=run.owner_epoch,
+            expected_thread_version=decision.thread_version,
+        )
+
+
+def _problem(code: str, message: str) -> FermataError:
+    for kind in StartRefused.__subclasses__():
+        if kind.code == code:
+            return kind(message)
+    return InvalidRequest(message)
+
+
+def _check_available(request: RunRequest) -> None:
+    """Refuse by name what the contract documents and this version does not do yet."""
+    later = {
+        "idempotencyKey": request.idempotency_key is not None,
+        "config.checkpointStore 'ephemeral'": request.config.checkpoint_store == "ephemeral",
+        f"config.onBusy {request.config.on_busy!r}": request.config.on_busy != "reject",
+    }
+    for name, asked_for in later.items():
+        if asked_for:
+            raise InvalidRequest(f"{name} is not available in this version; leave it out")
+
+
+def _extra(state: RunState) -> JsonObject:
+    return dict(state.model_extra or {})
+
+
+def _cells(state: RunState) -> list[StateCommand]:
+    """Return the cells that an explicit snapshot sets on its new branch."""
+    return [
+        *(
+            StateCommand(scope="thread", cell="data", key=key, value=value)
+            for key, value in state.data.items()
+        ),
+        *(
+            StateCommand(scope="thread", cell="metadata", key=key, value=value)
+            for key, value in state.metadata.items()
+        ),
+        *(
+            StateCommand(scope="run", cell="position", key=f"state/{key}", value=value)
+            for key, value in _extra(state).items()
+        ),
+    ]
+
+
+def _lineage(decision: Open) -> tuple[BranchPoint, ...] | None:
+    if not decision.opens_branch:
+        return None
+    return () if decision.stands_on is None else (decision.stands_on,)

@@ -1,0 +1,21 @@
+"""The ``fermata`` command: verbs that read the log, verbs that act on runs, graphs, the worker.
+
+What lives here: options and their refusals, and how answers are printed. What must not: anything
+a program would want to call; that is ``client.threads`` and ``client.reading``.
+"""
+
+from client.command import acting, graphs, reading, serving, starting
+from client.command.application import app
+
+__all__ = ["app", "main"]
+
+reading.register(app)
+starting.register(app)
+acting.register(app)
+graphs.register(app)
+serving.register(app)
+
+
+def main() -> None:
+    """Run the command: exit 0 done, 1 refused or failed with one line why, 2 usage."""
+    app(prog_name="fermata")

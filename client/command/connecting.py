@@ -1,0 +1,44 @@
+"""How an acting verb reaches the server: one connection, one call, one event loop."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from temporalio.runtime import Runtime, TelemetryConfig
+
+from client.connection import connect
+from client.settings import settings
+from client.threads import Threads
+from seeding.errors import ServerUnreachable
+
+CONNECT_SECONDS = 10.0
+
+_Answer = TypeVar("_Answer")
+
+
+def act(work: Callable[[Threads], Awaitable[_Answer]]) -> _Answer:
+    """Return what ``work`` does on the configured server.
+
+    Raises:
+        ServerUnreachable: Nothing answers there.
+    """
+    hush()
+    return asyncio.run(_acting(work))
+
+
+async def _acting(work: Callable[[Threads], Awaitable[_Answer]]) -> _Answer:
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            client = await connect()
+    except TimeoutError as error:
+        raise ServerUnreachable(
+            f"the Temporal server did not answer within {CONNECT_SECONDS:g} s; look at "
+            "TEMPORAL_ADDRESS"
+        ) from error
+    return await work(Threads(client, settings().task_queue))
+
+
+def hush() -> None:
+    """Keep the SDK's own log lines out of the answer; what they tell is raised as an error."""
+    quiet = Runtime(telemetry=TelemetryConfig(logging=None))
+    Runtime.set_default(quiet, error_if_already_set=False)

@@ -1,0 +1,90 @@
+"""The verbs ``graph check`` and ``graph show``."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from activities.nodes import REGISTRY
+from client.command import options
+from client.command.output import complain, print_json, print_line
+from client.mermaid import mermaid
+from client.settings import settings
+from client.worker import load_nodes
+from seeding.errors import InvalidGraph
+from seeding.model import JsonObject, as_list
+from workflows.graph.builtin_types import BUILTIN_TYPES, PLANNED
+from workflows.graph.document import read_graph
+from workflows.graph.model import Graph, NodeType
+from workflows.graph.resolution import resolve
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A graph document, JSON or YAML.")]
+
+verbs = typer.Typer(
+    help="Check and show graph documents.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to the application."""
+    app.add_typer(verbs, name="graph")
+
+
+@verbs.command(epilog="Example: fermata graph check temporal-dev/graphs/expense-review.yaml")
+def check(
+    file: File,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Print the problems of the graph in FILE, one a line.
+
+    Exit 1 where there are some.
+
+    Types of nodes are known where FERMATA_NODES names the modules that have them; without it
+    an unknown type is taken for one that some worker serves.
+    """
+    report = _report(file)
+    if as_json:
+        print_json(report)
+    else:
+        for problem in report["problems"]:
+            print_line(problem)
+        for warning in report["warnings"]:
+            complain(f"warning: {warning}")
+        if not report["problems"]:
+            print_line(f"{report['graph']} can run")
+    if report["problems"]:
+        complain(f"InvalidGraph: {file} has {_counted(len(report['problems']), 'problem')}")
+        raise typer.Exit(1)
+
+
+@verbs.command(epilog="Example: fermata graph show temporal-dev/graphs/expense-review.yaml")
+def show(file: File) -> None:
+    """Print the graph in FILE as a Mermaid flowchart."""
+    print_line(mermaid(read_graph(options.graph_document(file))))
+
+
+def _report(file: Path) -> JsonObject:
+    nodes = settings().nodes
+    load_nodes(nodes)
+    try:
+        graph = read_graph(options.graph_document(file))
+        resolved = resolve(graph, REGISTRY.types() if nodes else _assumed(graph))
+    except InvalidGraph as error:
+        problems = as_list(error.details.get("problems")) or [error.message]
+        return {"graph": None, "problems": problems, "warnings": []}
+    return {"graph": resolved.name, "problems": [], "warnings": list(resolved.graph.warnings)}
+
+
+def _assumed(graph: Graph) -> Mapping[str, NodeType]:
+    """Return the types of a graph that are neither built in nor planned, as effects."""
+    names = dict.fromkeys(node.type for node in graph.nodes)
+    known = (*BUILTIN_TYPES, *PLANNED)
+    return {name: NodeType(name=name, kind="effect") for name in names if name not in known}
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

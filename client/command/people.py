@@ -1,0 +1,193 @@
+"""The documents of the reading verbs as people read them."""
+
+import json
+import shlex
+from collections.abc import Sequence
+
+from rich.panel import Panel
+from rich.text import Text
+
+from client.command.output import (
+    console,
+    print_line,
+    print_table,
+    printable,
+    shown,
+)
+from client.thread_models import Standing
+from seeding.model import Json, JsonObject, as_list, as_object
+
+LAST_MESSAGES = 5
+"""How many messages a state shows; ``fermata messages`` shows all."""
+
+
+def print_state(state: JsonObject) -> None:
+    """Print a state: where the run stands, what it waits for, what the thread holds."""
+    run = as_object(state.get("run")) or {}
+    lines = [
+        f"{_phase_line(state, run)}  ({run.get('graph')}, run {run.get('runId')})",
+        f"checkpoint {run.get('checkpointId')} on branch {run.get('branch')}",
+    ]
+    if state.get("currentNodeId"):
+        lines.append(f"at node {state['currentNodeId']}, iteration {state['iterationCount']}")
+    iterator = as_object(state.get("iterator"))
+    if iterator is not None and "index" in iterator:
+        lines.append(f"item {iterator['index']} of {_count(iterator.get('items'))} in its loop")
+    title = Text(printable(f"thread {state.get('threadId')}"))
+    text = Text(printable("\n".join(lines)))
+    console().print(Panel(text, title=title, title_align="left", expand=False))
+    thread_id = str(state.get("threadId", ""))
+    for ticket in _objects(run.get("waitingFor")):
+        print_line("")
+        _print_waiting(thread_id, ticket)
+    _print_part("data", state.get("data"))
+    _print_part("metadata", state.get("metadata"))
+    messages = _objects(state.get("messages"))
+    if messages:
+        left = len(messages) - LAST_MESSAGES
+        print_line(
+            f"\nmessages (the last {LAST_MESSAGES} of {len(messages)})"
+            if left > 0
+            else "\nmessages"
+        )
+        print_messages(messages[-LAST_MESSAGES:])
+
+
+def _phase_line(state: JsonObject, run: JsonObject) -> str:
+    said = str(run.get("phase"))
+    if state.get("status") is not None:
+        said = f"{said}, {state['status']}"
+    reason = state.get("error") or run.get("pausedReason")
+    return f"{said}: {reason}" if reason else said
+
+
+def _print_waiting(thread_id: str, ticket: JsonObject) -> None:
+    where = f"at {ticket['nodeId']}" if ticket.get("nodeId") else "before the next node"
+    print_line(f"waits for: {ticket['kind']} {where}, since {ticket['createdAt']}")
+    if ticket.get("message"):
+        print_line(f"  {ticket['message']}")
+    if ticket.get("deadline"):
+        print_line(f"  until {ticket['deadline']}")
+    print_line(f"  {_resume_line(thread_id, ticket)}")
+
+
+def _resume_line(thread_id: str, ticket: JsonObject) -> str:
+    words = ["fermata", "resume", thread_id]
+    if ticket["kind"] == "pause":
+        return shlex.join(words)
+    words += ["--ticket", ticket["ticket"]]
+    allowed = as_list(ticket.get("allowed")) or []
+    if not allowed:
+        return shlex.join([*words, "--value", "..."])
+    return shlex.join([*words, "--decision", "approve" if "approve" in allowed else allowed[0]])
+
+
+def _print_part(name: str, value: Json) -> None:
+    part = as_object(value) or {}
+    if part:
+        print_line(f"\n{name}")
+        for key, item in part.items():
+            print_line(f"  {key} = {json.dumps(item, ensure_ascii=False)}")
+
+
+def print_messages(messages: Sequence[JsonObject]) -> None:
+    """Print messages as a conversation."""
+    if not messages:
+        print_line("no messages")
+    for message in messages:
+        print_line(f"{message.get('role')}: {shown(message.get('content'))}")
+
+
+def print_threads(threads: Sequence[JsonObject]) -> None:
+    """Print a table of threads."""
+    columns = ("thread", "phase", "turn", "graph", "tickets", "opened")
+    rows = [
+        (
+            item["threadId"],
+            item["phase"],
+            item["runEpoch"],
+            item["graph"],
+            len(item["tickets"]),
+            item["openedAt"],
+        )
+        for item in threads
+    ]
+    print_table(columns, rows, empty="no threads")
+
+
+def print_runs(runs: Sequence[JsonObject]) -> None:
+    """Print a table of runs."""
+    columns = ("turn", "run", "phase", "cause", "graph", "from", "opened", "ended")
+    rows = [
+        (
+            item["runEpoch"],
+            item["runId"],
+            item["phase"],
+            (as_object(item["cause"]) or {}).get("kind"),
+            item["graph"],
+            item["start"].get("source"),
+            item["openedAt"],
+            item["endedAt"],
+        )
+        for item in runs
+    ]
+    print_table(columns, rows, empty="no runs")
+
+
+def print_checkpoints(checkpoints: Sequence[JsonObject]) -> None:
+    """Print a table of checkpoints."""
+    columns = ("checkpoint", "name", "kind", "node", "branch", "made")
+    rows = [
+        (item["id"], item["name"], item["kind"], item["nodeId"], item["branch"], item["createdAt"])
+        for item in checkpoints
+    ]
+    print_table(columns, rows, empty="no checkpoints")
+
+
+def print_tickets(tickets: Sequence[JsonObject]) -> None:
+    """Print open tickets, each with the line that answers it."""
+    if not tickets:
+        print_line("nothing is waited for")
+    for ticket in tickets:
+        print_line(f"thread {ticket['threadId']}  (live: {ticket['live']})")
+        _print_waiting(ticket["threadId"], ticket)
+
+
+def print_provenance(provenance: JsonObject) -> None:
+    """Print where a run started from and what that cleared."""
+    start = as_object(provenance["start"]) or {}
+    print_line(f"run {provenance['runId']} of thread {provenance['threadId']}")
+    print_line(f"started from: {start.get('source')}")
+    for passed in _objects(start.get("passedOver")):
+        print_line(f"  passed over {passed['source']}: {passed['why']}")
+    cleared = as_object(provenance["cleared"]) or {}
+    if cleared:
+        print_line("cleared:")
+    for field, before in cleared.items():
+        print_line(f"  {field}, which was {json.dumps(before, ensure_ascii=False)}")
+    for warning in _objects(provenance["warnings"]):
+        print_line(f"warning {warning.get('code')}: {warning.get('message')}")
+
+
+def print_standing(standing: Standing) -> None:
+    """Print what a watched run came to."""
+    for ticket in standing.tickets:
+        _print_waiting(standing.thread_id, ticket.to_json())
+    result = standing.result
+    if result is None:
+        return
+    print_line(f"ended: {result.get('status')}")
+    results = as_object(result.get("results")) or {}
+    for key, value in results.items():
+        print_line(f"  {key} = {json.dumps(value, ensure_ascii=False)}")
+    for warning in _objects(result.get("warnings")):
+        print_line(f"warning {warning.get('code')}: {warning.get('message')}")
+
+
+def _objects(value: Json) -> list[JsonObject]:
+    return [item for item in map(as_object, as_list(value) or []) if item is not None]
+
+
+def _count(items: Json) -> str:
+    listed = as_list(items)
+    return "?" if listed is None else str(len(listed))

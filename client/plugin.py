@@ -1,0 +1,56 @@
+"""The one object that makes a Temporal worker a Fermata worker."""
+
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.plugin import SimplePlugin
+from temporalio.worker import WorkflowRunner
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.cancel import request_cancel
+from activities.commit import CommitActivities
+from activities.resources import Resources
+from activities.run_node import NodeActivities
+from activities.seed import SeedActivities
+from workflows.run import Run
+
+PASSED_THROUGH = (
+    "seeding",  # pure models and rules; imported once, not once a run
+    "workflows",  # pure but for the workflow itself, which is written for the sandbox
+    "jsonschema",  # validates answers; pure, and slow to import again for every run
+    "jsonschema_specifications",
+    "referencing",
+    "rpds",
+    "attrs",
+    "attr",
+)
+"""Modules the sandbox takes from the worker instead of importing them again for every run."""
+
+
+def fermata_plugin(resources: Resources) -> SimplePlugin:
+    """Return the plugin that serves runs with ``resources``; give it to client or worker."""
+    commits = CommitActivities(resources)
+    seeds = SeedActivities(resources)
+    nodes = NodeActivities(resources)
+    return SimplePlugin(
+        "fermata",
+        data_converter=pydantic_data_converter,
+        workflows=[Run],
+        activities=[
+            commits.commit,
+            commits.open_run,
+            commits.end_run,
+            seeds.seed_run,
+            nodes.run_node,
+            request_cancel,
+        ],
+        workflow_runner=sandboxed,
+    )
+
+
+def sandboxed(runner: WorkflowRunner | None) -> WorkflowRunner:
+    """Return the sandboxed runner with this project's modules passed through."""
+    restrictions = SandboxRestrictions.default
+    if isinstance(runner, SandboxedWorkflowRunner):
+        restrictions = runner.restrictions
+    return SandboxedWorkflowRunner(
+        restrictions=restrictions.with_passthrough_modules(*PASSED_THROUGH)
+    )

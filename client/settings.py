@@ -1,0 +1,46 @@
+"""Where things are, as the environment says (contract, section 1)."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_HOME = ".fermata"
+DEFAULT_TASK_QUEUE = "fermata"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one process.
+
+    Attributes:
+        log_url: SQLAlchemy URL of the commit log.
+        task_queue: Where runs are started and served.
+        nodes: Modules with node types.
+        graphs: Folders of graph documents.
+        continue_after: Events of history after which a run continues as new.
+    """
+
+    log_url: str
+    task_queue: str
+    nodes: tuple[str, ...]
+    graphs: tuple[Path, ...]
+    continue_after: int = 1000
+
+
+def settings() -> Settings:
+    """Return the settings of this process's environment.
+
+    ``FERMATA_LOG_URL`` wins over ``FERMATA_HOME``, the data folder.
+    """
+    home = Path(os.environ.get("FERMATA_HOME") or DEFAULT_HOME)
+    return Settings(
+        log_url=os.environ.get("FERMATA_LOG_URL") or f"sqlite:///{home / 'log.db'}",
+        task_queue=os.environ.get("FERMATA_TASK_QUEUE") or DEFAULT_TASK_QUEUE,
+        nodes=_listed("FERMATA_NODES", ","),
+        graphs=tuple(Path(item) for item in _listed("FERMATA_GRAPHS", os.pathsep)),
+    )
+
+
+def _listed(name: str, separator: str) -> tuple[str, ...]:
+    parts = os.environ.get(name, "").replace(separator, ",").split(",")
+    return tuple(part.strip() for part in parts if part.strip())

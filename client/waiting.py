@@ -1,0 +1,73 @@
+"""Which open tickets of the log have a run behind them that could take an answer now."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Literal
+
+from activities.log import CommitLog
+from client.connection import connect
+from client.settings import DEFAULT_TASK_QUEUE
+from client.threads import Threads
+from seeding.errors import FermataError, UnknownThread
+from seeding.model import JsonObject
+from seeding.tickets import OpenTicket
+
+Live = Literal["yes", "no", "unknown"]
+
+CONNECT_SECONDS = 2.0
+ASK_SECONDS = 3.0
+"""How long the server has for all threads together; what it left out is unknown."""
+
+
+async def tickets_document(log: CommitLog, thread_id: str | None = None) -> list[JsonObject]:
+    """Return the open tickets of one thread, or of all, oldest first in each (contract 1).
+
+    ``live`` says whether the run that waits is open on the server: ``unknown`` where no server
+    answered.
+
+    Raises:
+        UnknownThread: No run was ever opened on the thread.
+    """
+    if thread_id is not None and await log.latest_run_async(thread_id) is None:
+        raise UnknownThread(f"the log has no run of thread {thread_id!r}")
+    tickets = await log.open_tickets_async(thread_id)
+    live = await _live_runs(log, tickets) if tickets else {}
+    return [
+        {
+            "threadId": item.body.thread_id,
+            "runId": item.body.run_id,
+            **item.shown(),
+            "live": live.get(item.body.run_id, "unknown"),
+        }
+        for item in tickets
+    ]
+
+
+async def _live_runs(log: CommitLog, tickets: Sequence[OpenTicket]) -> dict[str, Live]:
+    """Return whether each run behind ``tickets`` is open on the server, as far as it said."""
+    found: dict[str, Live] = {}
+    waiting = {item.body.run_id: item.body.thread_id for item in tickets}
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            client = await connect()
+    except (TimeoutError, FermataError):
+        return found
+    threads = Threads(client, DEFAULT_TASK_QUEUE)
+    try:
+        async with asyncio.timeout(ASK_SECONDS):
+            for run_id, thread_id in waiting.items():
+                found[run_id] = await _is_live(log, threads, thread_id, run_id)
+    except (TimeoutError, FermataError):
+        pass  # What was not asked stays unknown.
+    return found
+
+
+async def _is_live(log: CommitLog, threads: Threads, thread_id: str, run_id: str) -> Live:
+    try:
+        chain = await threads.open_execution(thread_id, within=ASK_SECONDS)
+    except UnknownThread:
+        return "no"
+    if chain is None or chain == run_id:
+        return "no" if chain is None else "yes"
+    run = await log.run_of_chain_async(chain)
+    return "yes" if run is not None and run.run_id == run_id else "no"

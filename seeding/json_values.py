@@ -1,0 +1,99 @@
+"""What counts as a JSON value, and how large it is (ERR-6).
+
+Temporal's converters encode sets, dates, decimals and NaN without complaint, so the engine
+looks for itself: a value is refused where it was made, with its dotted path, and never
+converted silently.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, cast
+
+from seeding.model import Json
+
+MAX_VALUE_BYTES = 64 * 1024
+"""The largest single value a commit or a payload may hold, in bytes of JSON."""
+
+MAX_PAYLOAD_BYTES = 256 * 1024
+"""The largest commit or payload in all, in bytes of JSON."""
+
+MAX_SAFE_INTEGER = 2**53
+"""Integers beyond this magnitude are refused: other readers of JSON would round them."""
+
+MAX_DEPTH = 100
+"""Lists and objects may be nested this deep; decoders and encoders give up a little beyond."""
+
+
+class NotJson(NamedTuple):
+    """A leaf that is no JSON value: its dotted path and what it is."""
+
+    path: str
+    kind: str
+
+
+def find_not_json(value: Json, path: str = "") -> NotJson | None:
+    """Return the first leaf of ``value`` that is no JSON value, or None (ERR-6).
+
+    Args:
+        value: Any Python value.
+        path: The dotted path of ``value`` itself; list items appear as their index.
+    """
+    return _find(value, path, 0)
+
+
+def _find(value: Json, path: str, depth: int) -> NotJson | None:
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return None if _is_unicode(value) else NotJson(path, "text with a lone surrogate")
+    if isinstance(value, int):
+        return None if abs(value) <= MAX_SAFE_INTEGER else NotJson(path, "integer beyond 2^53")
+    if isinstance(value, float):
+        return None if math.isfinite(value) else NotJson(path, "number that is not finite")
+    if isinstance(value, list | dict) and depth >= MAX_DEPTH:
+        return NotJson(path, f"value nested deeper than {MAX_DEPTH}")
+    if isinstance(value, list):
+        return _find_in_list(cast(Sequence[Json], value), path, depth + 1)
+    if isinstance(value, dict):
+        return _find_in_object(cast(Mapping[Json, Json], value), path, depth + 1)
+    return NotJson(path, type(value).__name__)
+
+
+def _find_in_list(value: Sequence[Json], path: str, depth: int) -> NotJson | None:
+    for index, item in enumerate(value):
+        found = _find(item, _join(path, str(index)), depth)
+        if found is not None:
+            return found
+    return None
+
+
+def _find_in_object(value: Mapping[Json, Json], path: str, depth: int) -> NotJson | None:
+    for key, item in value.items():
+        if not isinstance(key, str):
+            return NotJson(path, f"object key of type {type(key).__name__}")
+        if not _is_unicode(key):
+            return NotJson(path, "object key with a lone surrogate")
+        found = _find(item, _join(path, key), depth)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_unicode(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _join(path: str, part: str) -> str:
+    return f"{path}.{part}" if path else part
+
+
+def size_in_bytes(value: Json) -> int:
+    """Return the length of ``value`` as compact UTF-8 JSON, in bytes."""
+    return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())

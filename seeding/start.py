@@ -1,0 +1,321 @@
+"""The start table: where a run's starting state comes from (SG-12).
+
+:func:`resolve_start` is one pure function over the request and the facts the start activity
+has read. The first row that applies wins:
+
+==================================================  =============================================
+given                                               decision
+==================================================  =============================================
+the chain has opened or adopted a run before        restore that run; nothing else is looked at
+``initialSnapshot`` (``{}`` counts)                 new run from it, on a new branch
+``forkFrom``                                        new run from that checkpoint, on a new branch:
+                                                    cleared at a run's end, else with its position
+``checkpointId`` unknown                            fresh, on a new branch, with a warning; or
+                                                    ``UnknownCheckpoint`` where that is configured
+``checkpointId`` of another thread                  ``CheckpointThreadMismatch``
+``checkpointId`` of an ended run, any of them       ``CheckpointOfEndedRun``
+``checkpointId``: last commit of a run not ended    adopt that run
+``checkpointId``: earlier commit of such a run      end it as superseded; new run from there, on a
+                                                    new branch, with a warning
+latest run ended                                    next turn, cleared, in the same branch
+latest run awaiting                                 adopt it, untouched
+latest run left running                             ``recover``: adopt it; else end it as
+                                                    ``Indeterminate``, then the next turn
+a branch without a run (after a fork)               as ``forkFrom`` that branch's point
+nothing                                             fresh, on ``main``
+==================================================  =============================================
+
+What the table leaves open is decided here:
+
+- The three rows that leave the thread's state behind (snapshot, fork, unknown checkpoint) are
+  ``ThreadBusy`` while the latest run has not ended. What is wrong with the request itself is
+  refused before that, so a caller never frees a thread for a request that fails anyway.
+- ``abandon`` ends a latest run that has not ended, whatever row follows: without a snapshot or
+  a fork the row for an ended run applies. With a ``checkpointId`` of the very run it would end,
+  and together with ``recover``, it is ``InvalidRequest``.
+- What a request carries cannot be put into a run that is adopted, by whatever row: that is
+  ``ThreadBusy`` naming the tickets, unless ``config.onBusy`` is ``queue``.
+- ``recover`` matters only where the latest run was left running.
+- The first run of a thread is on ``main``; another branch is ``b2``, ``b3``, ..., by how many
+  branches there are. A run opened on the thread's latest state goes on in its branch.
+- The epoch of a new run is the thread's highest plus one; a run that goes on keeps its own.
+"""
+
+from seeding import provenance, start_warnings
+from seeding.commits import BranchPoint, EndCause
+from seeding.decisions import (
+    Adopt,
+    Base,
+    Open,
+    Restore,
+    RunEnding,
+    Source,
+    Start,
+    StartDecision,
+    StartWarning,
+)
+from seeding.errors import (
+    CheckpointOfEndedRun,
+    CheckpointThreadMismatch,
+    InvalidRequest,
+    ThreadBusy,
+    UnknownCheckpoint,
+)
+from seeding.facts import BranchFact, CheckpointFact, RunFact, ThreadFacts
+from seeding.request import RunRequest
+from seeding.snapshot import read_snapshot
+
+SUPERSEDED = "superseded"
+ABANDONED = "abandoned"
+FIRST_BRANCH = "main"
+
+
+def resolve_start(request: RunRequest, facts: ThreadFacts) -> StartDecision:
+    """Decide which run goes on or opens, and from what (SG-12, INT-14, INT-15).
+
+    Raises:
+        InvalidRequest: ``abandon`` contradicts ``recover`` or the named checkpoint.
+        TerminalSnapshot: The snapshot is the state of an ended run.
+        UnreadableSnapshot: The snapshot is no state.
+        UnknownCheckpoint: ``forkFrom`` does not exist, or ``checkpointId`` does not and
+            ``onUnknownCheckpoint`` is ``refuse``.
+        CheckpointThreadMismatch: The named checkpoint is another thread's.
+        CheckpointOfEndedRun: The named checkpoint's run has ended.
+        ThreadBusy: The latest run has not ended, and the request leaves it behind or carries
+            what it cannot take.
+    """
+    if facts.chain_run is not None:
+        return _restore(facts.chain_run)
+    if request.recover and request.abandon:
+        raise InvalidRequest("recover goes on with the latest run, abandon ends it; give one")
+    if request.initial_snapshot is not None:
+        return _from_snapshot(request, facts)
+    if request.fork_from is not None:
+        return _from_fork(request, facts, request.fork_from)
+    if request.checkpoint_id is not None:
+        return _from_checkpoint(request, facts, request.checkpoint_id)
+    return _from_thread(request, facts)
+
+
+def _restore(run: RunFact) -> Restore:
+    return Restore(
+        run_id=run.run_id, run_epoch=run.run_epoch, has_ended=run.has_ended, start=run.start
+    )
+
+
+def _from_snapshot(request: RunRequest, facts: ThreadFacts) -> Open:
+    read_snapshot(request.initial_snapshot)
+    ends = _leave_latest(request, facts, "initialSnapshot starts from elsewhere")
+    return _open_apart(facts, Base(kind="snapshot"), provenance.by_snapshot(), ends=ends)
+
+
+def _from_fork(request: RunRequest, facts: ThreadFacts, named: str) -> Open:
+    if facts.fork is None:
+        raise UnknownCheckpoint(
+            f"forkFrom names checkpoint {named!r}, which does not exist; "
+            "list a thread's with: fermata checkpoints THREAD",
+            checkpointId=named,
+        )
+    ends = _leave_latest(request, facts, f"forkFrom {named} starts from elsewhere")
+    return _open_apart(
+        facts, _fork_base(facts.fork), provenance.by_fork(), stands_on=facts.fork, ends=ends
+    )
+
+
+def _from_checkpoint(request: RunRequest, facts: ThreadFacts, named: str) -> StartDecision:
+    checkpoint = facts.checkpoint
+    if checkpoint is None:
+        return _from_unknown(request, facts, named)
+    run = checkpoint.run
+    if checkpoint.thread_id != facts.thread_id:
+        raise CheckpointThreadMismatch(
+            f"checkpoint {named} is of thread {checkpoint.thread_id!r}, not of "
+            f"{facts.thread_id!r}; to start from it here give it as forkFrom",
+            checkpointId=named,
+            threadId=checkpoint.thread_id,
+        )
+    if run.has_ended:
+        raise CheckpointOfEndedRun(
+            f"checkpoint {named} is of run {run.run_id}, which has ended ({run.cause}); a run "
+            "never goes on after its end. Leave checkpointId out for the thread's next turn, or "
+            "give it as forkFrom for a new run from there",
+            checkpointId=named,
+            runId=run.run_id,
+        )
+    if request.abandon:
+        raise InvalidRequest(
+            f"abandon would end run {run.run_id}, but checkpointId {named} asks to go on with "
+            "it; leave one of them out"
+        )
+    if checkpoint.is_last_of_run:
+        return _adopt(request, facts, run, provenance.by_checkpoint())
+    return _rewind(facts, checkpoint)
+
+
+def _from_unknown(request: RunRequest, facts: ThreadFacts, named: str) -> Open:
+    if request.config.on_unknown_checkpoint == "refuse":
+        raise UnknownCheckpoint(
+            f"checkpointId names checkpoint {named!r}, which does not exist; list those of the "
+            "thread with: fermata checkpoints THREAD. Leave it out for the thread's next turn",
+            checkpointId=named,
+        )
+    ends = _leave_latest(
+        request, facts, f"checkpointId {named!r} does not exist and the start would be fresh"
+    )
+    return _open_apart(
+        facts,
+        Base(kind="none"),
+        provenance.by_unknown_checkpoint(named),
+        ends=ends,
+        warnings=(start_warnings.unknown_checkpoint(named, facts, ends=bool(ends)),),
+    )
+
+
+def _rewind(facts: ThreadFacts, checkpoint: CheckpointFact) -> Open:
+    run = checkpoint.run
+    return _open_apart(
+        facts,
+        Base(kind="checkpoint", checkpoint_id=checkpoint.checkpoint_id),
+        provenance.by_checkpoint(),
+        stands_on=checkpoint,
+        ends=(_cancelled(run, SUPERSEDED),),
+        warnings=(start_warnings.effects_run_again(checkpoint),),
+    )
+
+
+def _from_thread(request: RunRequest, facts: ThreadFacts) -> StartDecision:
+    latest, branch = facts.latest, facts.branch_without_run
+    if latest is None and branch is not None:
+        return _on_branch(facts, branch)
+    if latest is None:
+        return _open_apart(facts, Base(kind="none"), provenance.by_default())
+    if latest.has_ended:
+        return _next_turn(facts, latest)
+    if request.abandon:
+        return _next_turn(facts, latest, ends=(_cancelled(latest, ABANDONED),))
+    if latest.phase == "awaiting":
+        return _adopt(request, facts, latest, provenance.by_thread("paused"))
+    if request.recover:
+        return _adopt(request, facts, latest, provenance.by_thread("recovered"))
+    lost = RunEnding(run_id=latest.run_id, cause=_lost(latest))
+    return _next_turn(facts, latest, ends=(lost,), warnings=(start_warnings.run_was_lost(latest),))
+
+
+def _next_turn(
+    facts: ThreadFacts,
+    latest: RunFact,
+    *,
+    ends: tuple[RunEnding, ...] = (),
+    warnings: tuple[StartWarning, ...] = (),
+) -> Open:
+    return Open(
+        run_epoch=facts.highest_epoch + 1,
+        branch=latest.branch,
+        opens_branch=False,
+        base=Base(kind="thread", checkpoint_id=latest.last_checkpoint, cleared=True),
+        ends=ends,
+        thread_version=facts.version,
+        start=provenance.by_thread("thread"),
+        warnings=warnings,
+    )
+
+
+def _on_branch(facts: ThreadFacts, branch: BranchFact) -> Open:
+    return Open(
+        run_epoch=facts.highest_epoch + 1,
+        branch=branch.name,
+        opens_branch=False,
+        base=_fork_base(branch.point),
+        thread_version=facts.version,
+        start=provenance.by_branch(),
+    )
+
+
+def _adopt(request: RunRequest, facts: ThreadFacts, run: RunFact, start: Start) -> Adopt:
+    if request.carries_content and request.config.on_busy != "queue":
+        raise _cannot_take(facts.thread_id, run, start.source)
+    return Adopt(
+        run_id=run.run_id,
+        run_epoch=run.run_epoch,
+        queues_content=request.carries_content,
+        start=start,
+        warnings=start_warnings.pinned(request, facts.requested_graph, run),
+    )
+
+
+def _open_apart(
+    facts: ThreadFacts,
+    base: Base,
+    start: Start,
+    *,
+    stands_on: CheckpointFact | None = None,
+    ends: tuple[RunEnding, ...] = (),
+    warnings: tuple[StartWarning, ...] = (),
+) -> Open:
+    """Open a run that does not start from the thread's latest state, on a branch of its own."""
+    count = facts.branch_count
+    return Open(
+        run_epoch=facts.highest_epoch + 1,
+        branch=FIRST_BRANCH if count == 0 else f"b{count + 1}",
+        opens_branch=True,
+        stands_on=stands_on
+        and BranchPoint(
+            thread_id=stands_on.thread_id, branch=stands_on.branch, up_to=stands_on.version
+        ),
+        base=base,
+        ends=ends,
+        thread_version=facts.version,
+        start=start,
+        warnings=warnings,
+    )
+
+
+def _fork_base(point: CheckpointFact) -> Base:
+    return Base(kind="checkpoint", checkpoint_id=point.checkpoint_id, cleared=point.is_end)
+
+
+def _leave_latest(request: RunRequest, facts: ThreadFacts, because: str) -> tuple[RunEnding, ...]:
+    """Return what has to end before the thread's latest state is left behind.
+
+    Raises:
+        ThreadBusy: The latest run has not ended and the request does not abandon it.
+    """
+    latest = facts.latest
+    if latest is None or latest.has_ended:
+        return ()
+    if request.abandon:
+        return (_cancelled(latest, ABANDONED),)
+    raise ThreadBusy(
+        f"{_open_run(facts.thread_id, latest)}; {because}, which would leave that run behind. "
+        "Give abandon to end it as cancelled first, or start without it to go on with the run",
+        runId=latest.run_id,
+        tickets=list(latest.tickets),
+    )
+
+
+def _cannot_take(thread_id: str, run: RunFact, source: Source) -> ThreadBusy:
+    return ThreadBusy(
+        f"{_open_run(thread_id, run)}; it goes on as it is (source {source}), and a message, "
+        "input, data or metadata cannot be put into it. Start without them and answer it, or "
+        "give config.onBusy 'queue' for the turn after it, or abandon to end it first",
+        runId=run.run_id,
+        tickets=list(run.tickets),
+    )
+
+
+def _open_run(thread_id: str, run: RunFact) -> str:
+    doing = f"is awaiting {', '.join(run.tickets)}" if run.tickets else f"is {run.phase}"
+    return f"run {run.run_id} of thread {thread_id!r} has not ended and {doing}"
+
+
+def _cancelled(run: RunFact, reason: str) -> RunEnding:
+    return RunEnding(run_id=run.run_id, cause=EndCause(kind="Cancelled", message=reason))
+
+
+def _lost(run: RunFact) -> EndCause:
+    reason = run.lost_because or "unknown"
+    return EndCause(
+        kind="Indeterminate",
+        message=f"the run's workflow is gone and its last commit is Running; reason: {reason}",
+        details={"reason": reason},
+    )

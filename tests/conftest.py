@@ -1,0 +1,28 @@
+"""Fixtures every test may use: a real server, and a log of its own."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from temporalio.testing import WorkflowEnvironment
+
+from settings import server_settings, temporal_binary
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def temporal() -> AsyncGenerator[WorkflowEnvironment]:
+    """A dev server in memory, started as the dev stage starts its own; one per test process."""
+    # The SDK leaves the type of one of its parameters open.
+    async with await WorkflowEnvironment.start_local(  # pyright: ignore[reportUnknownMemberType]
+        dev_server_existing_path=str(temporal_binary()),
+        dev_server_extra_args=server_settings(for_tests=True),
+        dev_server_log_level="error",
+    ) as environment:
+        yield environment
+
+
+@pytest.fixture
+def log_url(tmp_path: Path) -> str:
+    """The URL of a commit log that does not exist yet: a database file of this test alone."""
+    return f"sqlite:///{tmp_path / 'log.db'}"

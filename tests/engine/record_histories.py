@@ -1,0 +1,55 @@
+"""Records the histories that later releases must replay; run once a release.
+
+``python -m tests.engine.record_histories`` writes ``tests/histories/<version>-<shape>.json``.
+"""
+
+import asyncio
+import re
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.testing import WorkflowEnvironment
+
+from settings import server_settings, temporal_binary
+from tests.engine.stage import Handle, staged, until
+from tests.engine.test_replay import HISTORIES, recorded_run
+
+IDENTITY = re.compile(r'"identity": "[^"]*"')
+
+
+async def keep(handle: Handle, shape: str) -> None:
+    """Write a run's history, without the name of the machine it ran on."""
+    text = IDENTITY.sub('"identity": "worker@host"', (await handle.fetch_history()).to_json())
+    text = re.sub(r'"\d+@[^"-]+-', '"1@host-', text)
+    (HISTORIES / f"{version('fermata')}-{shape}.json").write_text(text + "\n")
+
+
+async def main() -> None:
+    """Record one run of each shape."""
+    HISTORIES.mkdir(exist_ok=True)
+    async with await WorkflowEnvironment.start_local(  # pyright: ignore[reportUnknownMemberType]
+        data_converter=pydantic_data_converter,
+        dev_server_existing_path=str(temporal_binary()),
+        dev_server_extra_args=server_settings(for_tests=True),
+        dev_server_log_level="error",
+    ) as environment:
+        url = f"sqlite:///{Path(tempfile.mkdtemp()) / 'log.db'}"
+        async with staged(environment.client, url) as stage:
+            await keep(await recorded_run(stage, environment.client, "parallel"), "parallel")
+            handle = await stage.start(
+                "loop", graph="expense-review", input={"items": {"value": [50, 150]}}
+            )
+            state = await until(handle, "awaiting")
+            await handle.signal("pause", {"reason": "lunch"})
+            await until(handle, "paused")
+            await handle.signal("resume", {})
+            ticket = state["run"]["waitingFor"][0]["ticket"]
+            await handle.signal("resume", {"ticket": ticket, "decision": "deny"})
+            await handle.result()
+            await keep(handle, "loop-gate-pause")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,66 @@
+"""Replays stored histories and answers a query from each, under the hash seed it was started with.
+
+Run as ``python -m tests.engine.replay_process FILE...``; prints one JSON line per history.
+"""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from temporalio import workflow
+from temporalio.client import WorkflowHistory
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.worker import (
+    ExecuteWorkflowInput,
+    Interceptor,
+    Replayer,
+    WorkflowInboundInterceptor,
+    WorkflowInterceptorClassInput,
+)
+
+from client.plugin import sandboxed
+from workflows.run import Run
+
+SEEN: list[Any] = []
+
+
+class Watching(WorkflowInboundInterceptor):
+    """Notes what a replayed run shows of itself once its replay has reached the end."""
+
+    async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:
+        """Run, then note the state and the progress."""
+        try:
+            return await super().execute_workflow(input)
+        finally:
+            run: Any = workflow.instance()
+            SEEN.append({"state": run.query_state(), "progress": run.query_progress()})
+
+
+class Watch(Interceptor):
+    """Puts ``Watching`` around every run."""
+
+    def workflow_interceptor_class(
+        self, input: WorkflowInterceptorClassInput
+    ) -> type[WorkflowInboundInterceptor] | None:
+        """Return the watching interceptor."""
+        return Watching
+
+
+async def main(paths: list[str]) -> None:
+    """Replay each history; a non-determinism fails the process."""
+    replayer = Replayer(
+        workflows=[Run],
+        workflow_runner=sandboxed(None),
+        data_converter=pydantic_data_converter,
+        interceptors=[Watch()],
+    )
+    for path in paths:
+        history = WorkflowHistory.from_json("thread/replayed", Path(path).read_text())
+        await replayer.replay_workflow(history)
+        print(json.dumps(SEEN.pop(), sort_keys=True))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Graph documents: reading, checking, naming and finding them."""

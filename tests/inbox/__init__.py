@@ -1,0 +1,1 @@
+"""Specification of the doors of a run: commands, judging, the inbox."""

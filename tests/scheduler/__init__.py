@@ -1,0 +1,1 @@
+"""Tests of the pure engine core: loops, readiness, the scheduler and the control nodes."""

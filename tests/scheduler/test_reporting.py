@@ -1,0 +1,68 @@
+"""SG-8, BR-7, PIPE-4: result keys, skipped nodes, progress."""
+
+from seeding.model import JsonObject
+from workflows.scheduler import NodeFailureReport, progress, report, result_key
+
+from .graphs import graph
+from .runs import Run
+
+
+def test_the_first_execution_has_the_bare_key() -> None:
+    assert [result_key("loop_node", n) for n in range(3)] == [
+        "loop_node",
+        "loop_node:1",
+        "loop_node:2",
+    ]
+
+
+BRANCHED = graph(
+    "r.yes -> early.in",
+    "r.no -> late.in",
+    "late.out -> last.in",
+    types={"r": "router", "note": "notes"},
+    alone=["note"],
+)
+
+
+def says_yes(inputs: JsonObject, occurrence: int) -> JsonObject:
+    return {"active_branches": ["yes"]}
+
+
+def test_nodes_that_never_ran_are_skipped() -> None:  # FD-36
+    run = Run(BRANCHED, {"r": says_yes}).go()
+    assert report(run.plan, run.position) == {
+        "nodes_skipped": 2,
+        "skipped_node_ids": ["last", "late"],
+    }
+
+
+def test_after_a_stop_nothing_counts_as_skipped() -> None:  # FD-36, ERR-5
+    run = Run(BRANCHED, {"r": says_yes}).go()
+    assert report(run.plan, run.position, stopped=True) == {
+        "nodes_skipped": 0,
+        "skipped_node_ids": [],
+    }
+
+
+def test_progress_is_one_entry_for_each_node() -> None:
+    run = Run(BRANCHED, {"r": says_yes})
+    assert progress(run.plan, run.position) == {
+        "early": {"status": "idle", "executions": 0},
+        "last": {"status": "idle", "executions": 0},
+        "late": {"status": "idle", "executions": 0},
+        "r": {"status": "running", "executions": 1},
+    }
+    run.go()
+    assert progress(run.plan, run.position) == {
+        "early": {"status": "completed", "executions": 1},
+        "last": {"status": "skipped", "executions": 0},
+        "late": {"status": "skipped", "executions": 0},
+        "r": {"status": "completed", "executions": 1},
+    }
+
+
+def test_a_routed_failure_shows_as_failed() -> None:
+    run = Run(
+        graph("a.error -> b.in"), {"a": lambda inputs, n: NodeFailureReport(message="x")}
+    ).go()
+    assert progress(run.plan, run.position)["a"] == {"status": "failed", "executions": 1}

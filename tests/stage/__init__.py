@@ -1,0 +1,1 @@
+"""Tests of the local stage: the dev server, the worker beside it, the sample nodes."""

@@ -1,0 +1,229 @@
+"""How an execution gets its run: seeded and opened, or restored from the log (SG-12)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError
+
+from seeding.commits import (
+    AuditDraft,
+    CommitOperation,
+    EndCause,
+    StateCommand,
+    ThreadCommit,
+    operation,
+)
+from seeding.json_values import MAX_PAYLOAD_BYTES, size_in_bytes
+from seeding.model import JsonObject, as_object
+from seeding.request import RunRequest
+from workflows.commit_path import CommitPath
+from workflows.held import Held, RunFacts, after
+from workflows.outcome import Refused
+from workflows.scheduler import Plan, make_plan, open_position, restore
+from workflows.transitions import opening_commit
+from workflows.wire import SEED_RUN, CommitReply, SeedInput, SeedResult
+
+MAX_SEEDS = 3
+"""Times a start is seeded again because the thread moved on meanwhile."""
+
+_SEED_TIME = timedelta(seconds=30)
+_PATIENT = RetryPolicy(
+    initial_interval=timedelta(milliseconds=200),
+    backoff_coefficient=2.0,
+    maximum_interval=timedelta(seconds=5),
+)
+
+
+class StartRefusal(Exception):
+    """A start that is refused; carries what the run closes with."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(refused.message)
+        self.refused = refused
+
+
+class LogIsAhead(Exception):
+    """The log holds more than this execution knows; it restores from there."""
+
+
+class FencedOff(Exception):
+    """A newer owner holds the run; this execution closes."""
+
+
+async def seed(seed_input: SeedInput) -> SeedResult:
+    """Run the start activity.
+
+    Raises:
+        StartRefusal: The request is refused; nothing was written.
+    """
+    try:
+        return await workflow.execute_activity(
+            SEED_RUN,
+            seed_input,
+            result_type=SeedResult,
+            start_to_close_timeout=_SEED_TIME,
+            retry_policy=_PATIENT,
+        )
+    except ActivityError as error:
+        cause = error.cause
+        if not isinstance(cause, ApplicationError):
+            raise
+        details = as_object(cause.details[0]) if cause.details else None
+        raise StartRefusal(
+            Refused(cause.type or "InvalidRequest", cause.message, details or {})
+        ) from error
+
+
+def facts_of(seeded: SeedResult) -> RunFacts:
+    """Return what never changes for this execution of the run."""
+    return RunFacts(
+        thread_id=seeded.thread_id,
+        run_id=seeded.run_id,
+        run_epoch=seeded.run_epoch,
+        owner_epoch=seeded.owner_epoch,
+        branch=seeded.branch,
+        graph_name=seeded.graph.name,
+        config=seeded.config,
+        start=seeded.start,
+        warnings=tuple(seeded.warnings),
+    )
+
+
+def restored_run(seeded: SeedResult) -> tuple[Plan, Held]:
+    """Return the plan and what is held of a run as the log has it."""
+    assert seeded.restored is not None
+    stored = seeded.restored
+    plan = make_plan(seeded.graph)
+    outputs = {(item.node_id, item.occurrence): item.value for item in stored.outputs}
+    iterators = {
+        (item.node_id, item.occurrence): (item.items, item.results) for item in stored.iterators
+    }
+    held = Held(
+        facts=facts_of(seeded),
+        position=restore(plan, stored.head, stored.cells, outputs, iterators),
+        head=stored.head,
+        tickets=tuple(item.body for item in stored.open_tickets),
+        times={item.body.ticket: item.times for item in stored.open_tickets},
+        next_ordinal=stored.next_ordinal,
+        thread_version=stored.thread_version,
+        message_count=seeded.message_count,
+        data=seeded.data,
+        metadata=seeded.metadata,
+        extra=seeded.extra,
+        cause=stored.cause,
+    )
+    return plan, held
+
+
+async def open_run(
+    seeded: SeedResult, request: RunRequest, path: CommitPath, cancelled: EndCause | None
+) -> tuple[Plan, Held, CommitReply]:
+    """Commit the opening of a new run and return what is held then.
+
+    Args:
+        seeded: What the start activity decided.
+        request: The validated request.
+        path: The way to the log.
+        cancelled: The cause where a cancel came before the opening; the run then ends with
+            ordinal 0 and no node runs.
+
+    Raises:
+        StartRefusal: The opening cannot be committed, by name.
+        LogIsAhead: The log already holds this run.
+    """
+    assert seeded.opening is not None
+    plan = make_plan(seeded.graph)
+    step = open_position(
+        plan,
+        request.input,
+        request.config.max_iterations,
+        iterator=seeded.iterator,
+        iteration_count=seeded.iteration_count,
+    )
+    held = Held(
+        facts=facts_of(seeded),
+        position=step.position,
+        head=step.head,
+        thread_version=seeded.thread_version,
+        message_count=seeded.message_count,
+        data=seeded.data,
+        metadata=seeded.metadata,
+        extra=seeded.extra,
+    )
+    commit = opening_commit(
+        held,
+        seeded.opening,
+        None if cancelled else step,
+        messages=[*seeded.messages, *request.new_messages()],
+        state=[*seeded.state, *_merges(request)],
+        events=_events(seeded, step.warnings),
+        cancelled=cancelled,
+    )
+    operations = [*seeded.ends, _first(held, commit, len(seeded.ends))]
+    reply = await path.opening(operations, seeded.graph)
+    _judge(reply)
+    opened = after(held, commit, step.position)
+    version = opened.thread_version + len(seeded.ends)
+    return plan, replace(opened, thread_version=version), reply
+
+
+def _first(held: Held, commit: ThreadCommit, ends: int) -> CommitOperation:
+    size = size_in_bytes(commit.to_json())
+    if size > MAX_PAYLOAD_BYTES:
+        raise StartRefusal(
+            Refused(
+                "InvalidRequest",
+                f"the opening commit would be {size} bytes of JSON, at most "
+                f"{MAX_PAYLOAD_BYTES} are taken; send less at once",
+            )
+        )
+    return operation(
+        commit,
+        ordinal=0,
+        owner_epoch=held.facts.owner_epoch,
+        expected_thread_version=held.thread_version + ends,
+    )
+
+
+def _judge(reply: CommitReply) -> None:
+    refusal = reply.refusal
+    if refusal is None:
+        if reply.duplicate and not reply.last:
+            raise LogIsAhead
+        return
+    if refusal.code in ("OperationReused", "OrdinalConflict", "RunTerminal"):
+        raise LogIsAhead
+    if refusal.code == "Fenced":
+        raise FencedOff(refusal.message)
+    code = "InvalidRequest" if refusal.code == "DuplicateMessage" else refusal.code
+    raise StartRefusal(Refused(code, refusal.message))
+
+
+def _merges(request: RunRequest) -> list[StateCommand]:
+    return [
+        *(
+            StateCommand(scope="thread", cell="data", key=key, value=value)
+            for key, value in request.data.items()
+        ),
+        *(
+            StateCommand(scope="thread", cell="metadata", key=key, value=value)
+            for key, value in request.metadata.items()
+        ),
+    ]
+
+
+def _events(seeded: SeedResult, warnings: Sequence[JsonObject]) -> list[AuditDraft]:
+    provenance: JsonObject = {"start": seeded.start, "cleared": seeded.cleared}
+    return [
+        AuditDraft(kind="provenance", body=provenance),
+        *(AuditDraft(kind="warning", body=warning) for warning in seeded.warnings),
+        *(AuditDraft(kind="warning", body=warning) for warning in warnings),
+    ]
+
+
+def cancelled_cause(reason: str | None) -> EndCause:
+    """Return the cause of a run that somebody cancelled."""
+    return EndCause(kind="Cancelled", message=reason)

@@ -1,0 +1,135 @@
+"""From one thing that happened to one commit: completions, gates that open, answers."""
+
+from dataclasses import dataclass, field
+
+from seeding.commits import CommitOperation, ThreadCommit, operation
+from seeding.json_values import size_in_bytes
+from seeding.model import JsonObject
+from seeding.tickets import Ticket
+from workflows.commit_path import MAX_BATCH_BYTES, MAX_BATCH_COMMITS
+from workflows.effects import Finished
+from workflows.held import Held, after
+from workflows.inbox_model import AnswerTaken
+from workflows.position import Position, execution_of
+from workflows.scheduler import (
+    Asked,
+    Completion,
+    Ending,
+    Execution,
+    Limits,
+    Plan,
+    Step,
+    answer,
+    complete,
+    due,
+    evaluate,
+    wait,
+)
+from workflows.transitions import node_commit, with_unnamed_answer
+
+Settled = tuple[ThreadCommit, Position] | Ending
+"""A commit with the position it leads to, or the end that takes its place (SG-14)."""
+
+
+@dataclass
+class Batch:
+    """A list of commits, each built on the one before it; adopted only as the log accepts it.
+
+    Attributes:
+        held: What would be held after every commit of the batch.
+        operations: The commits, addressed to the log.
+    """
+
+    held: Held
+    operations: list[CommitOperation] = field(default_factory=list[CommitOperation])
+    _bytes: int = 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more commit fits."""
+        return len(self.operations) < MAX_BATCH_COMMITS and self._bytes < MAX_BATCH_BYTES
+
+    def add(self, settled: Settled) -> Ending | None:
+        """Add a commit; an end is no commit of a batch and is handed back."""
+        if isinstance(settled, Ending):
+            return settled
+        commit, position = settled
+        self.operations.append(
+            operation(
+                commit,
+                ordinal=self.held.next_ordinal,
+                owner_epoch=self.held.facts.owner_epoch,
+                expected_thread_version=self.held.thread_version,
+            )
+        )
+        self._bytes += size_in_bytes(commit.to_json())
+        self.held = after(self.held, commit, position)
+        return None
+
+
+def next_control(plan: Plan, held: Held) -> Execution | None:
+    """Return the due control node that is evaluated next, or None."""
+    for execution in due(held.position):
+        if plan.resolved.type_of(execution.node_id).kind == "control":
+            return execution
+    return None
+
+
+def settle(plan: Plan, held: Held, happened: Finished | Execution | AnswerTaken) -> Settled:
+    """Return what follows from one thing that happened, and from what is held alone."""
+    if isinstance(happened, AnswerTaken):
+        return _settle_answer(plan, held, happened)
+    if isinstance(happened, Finished):
+        outcome: Completion | Asked = _outcome_of(happened)
+    else:
+        outcome = evaluate(plan, held.position, happened)
+    if isinstance(outcome, Asked):
+        step = wait(plan, held.position, outcome)
+        opened = None if step.asked is None else _ticket(held, step.asked)
+        return node_commit(held, step, opened=opened), step.position
+    step = _complete(plan, held, outcome)
+    return step if isinstance(step, Ending) else (node_commit(held, step), step.position)
+
+
+def _settle_answer(plan: Plan, held: Held, taken: AnswerTaken) -> Settled:
+    closing = taken.closing
+    given: JsonObject = {
+        "decision": closing.decision,
+        "actor": closing.actor,
+        "expired": False,
+        **({"value": closing.value} if taken.value_given else {}),
+    }
+    answered = answer(plan, held.position, taken.ticket.node_id, taken.ticket.occurrence, given)
+    step = answered if isinstance(answered, Step) else _complete(plan, held, answered)
+    if isinstance(step, Ending):
+        return step
+    commit = node_commit(held, step, closed=closing)
+    return (with_unnamed_answer(commit) if taken.unnamed else commit), step.position
+
+
+def _outcome_of(finished: Finished) -> Completion | Asked:
+    execution, result = finished.execution, finished.result
+    node_id, occurrence = execution.node_id, execution.occurrence
+    if result.ask is not None:
+        return Asked(node_id=node_id, occurrence=occurrence, **dict(result.ask))
+    return Completion(
+        node_id=node_id,
+        occurrence=occurrence,
+        outputs=result.outputs or {},
+        failure=finished.failure,
+        retries=finished.retries,
+    )
+
+
+def _ticket(held: Held, asked: Asked) -> Ticket:
+    execution = execution_of(held.position, asked.node_id, asked.occurrence)
+    return asked.ticket(held.facts.run_id, held.facts.thread_id, execution.ask)
+
+
+def _complete(plan: Plan, held: Held, completion: Completion) -> Step | Ending:
+    limits = Limits(
+        max_iterations=held.facts.config.max_iterations,
+        data_keys=tuple(held.data),
+        metadata_keys=tuple(held.metadata),
+    )
+    return complete(plan, held.position, completion, limits)

@@ -1,0 +1,38 @@
+"""Evaluates a control node by its type."""
+
+from seeding.errors import UnknownExecution
+from workflows.completion import Asked, Completion
+from workflows.control.for_each import evaluate_for_each
+from workflows.control.gate import ask
+from workflows.control.reply import evaluate_reply
+from workflows.control.value import OUTPUT_PORTS, evaluate_value
+from workflows.loops import ITERATING_TYPES
+from workflows.plan import Plan
+from workflows.position import Execution, Position
+from workflows.values import resolve_inputs
+
+REPLY_TYPES = ("reply", "chat_output", "text_output")
+
+
+def evaluate(plan: Plan, position: Position, execution: Execution) -> Completion | Asked:
+    """Return the completion of a due control execution, or the question it asks.
+
+    A failure of the node itself is part of the completion and never raised.
+
+    Raises:
+        UnknownExecution: The node is no control node that is evaluated here.
+    """
+    node = plan.nodes[execution.node_id].node
+    inputs = resolve_inputs(plan, position, execution)
+    if node.type in OUTPUT_PORTS:
+        return evaluate_value(node, execution, inputs)
+    if node.type in ITERATING_TYPES:
+        return evaluate_for_each(node, execution, inputs, position.iterators.get(node.id))
+    if node.type in REPLY_TYPES:
+        return evaluate_reply(node, execution, inputs)
+    if node.type == "gate":
+        return ask(node, execution, inputs)
+    raise UnknownExecution(
+        f"node {node.id!r} of type {node.type!r} is not evaluated in place; run it as an effect",
+        node=node.id,
+    )

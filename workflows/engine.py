@@ -1,0 +1,335 @@
+"""The body of a run: it awaits, decides by pure rules, and commits; nothing else.
+
+One pass of the loop does the first thing there is to do: commit what completed, end the run,
+commit a command, dispatch what is due, continue as new, or wait. What it holds is always what
+the last accepted commit says; whenever the log turns out to be ahead, it drops what it holds and
+restores from the log.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from temporalio import workflow
+
+from seeding.commits import CommitOperation, EndCause, ThreadCommit, operation
+from seeding.request import RunRequest
+from seeding.tickets import TicketClosing
+from workflows.beginning import (
+    MAX_SEEDS,
+    FencedOff,
+    LogIsAhead,
+    StartRefusal,
+    cancelled_cause,
+    open_run,
+    restored_run,
+    seed,
+)
+from workflows.commit_path import CommitPath
+from workflows.completions import Batch, next_control, settle
+from workflows.effects import Effects
+from workflows.held import Held, after, with_times
+from workflows.inbox import Inbox
+from workflows.inbox_model import AnswerTaken, LiftTaken, PauseTaken
+from workflows.outcome import RESULT_STATUS, Ended, GoesOn, Outcome, Refused
+from workflows.position import Position, next_occurrence
+from workflows.scheduler import Ending, Execution, Plan, due, is_finished, report
+from workflows.showing import current_details
+from workflows.transitions import UNNAMED, end_commit, lift_commit, pause_commit, pause_ticket
+from workflows.wire import CommitReply, SeedInput, SeedResult
+
+
+class Engine:
+    """Runs one run, from its seed to its end.
+
+    Attributes:
+        plan: The pinned graph, analysed; None before the run opened or was restored.
+        held: What the last accepted commit says; None before.
+        seeded: What the start activity decided; None before.
+        refused: Why the start was refused; None where it was not.
+    """
+
+    def __init__(self, inbox: Inbox) -> None:
+        self.inbox = inbox
+        self.plan: Plan | None = None
+        self.held: Held | None = None
+        self.seeded: SeedResult | None = None
+        self.refused: Refused | None = None
+        self._path = CommitPath()
+        self._effects = Effects()
+        self._ending: Ending | None = None
+        self._ending_closed: tuple[TicketClosing, ...] = ()
+        self._seed_input: SeedInput | None = None
+        self._commits = 0
+
+    async def run(self, seed_input: SeedInput) -> Outcome:
+        """Run to an outcome; never raises for what the log or a caller may do."""
+        self._seed_input = seed_input
+        try:
+            ended = await self._begin(seed_input)
+            return ended or await self._go_on()
+        except StartRefusal as refusal:
+            self.refused = refusal.refused
+        except FencedOff as fenced:
+            self.refused = Refused("Fenced", str(fenced))
+        self.inbox.ended(self.refused.message)
+        return self.refused
+
+    # --- the beginning ----------------------------------------------------------------------
+
+    async def _begin(self, seed_input: SeedInput) -> Ended | None:
+        for attempt in range(MAX_SEEDS + 1):
+            seeded = await seed(seed_input)
+            if seeded.kind == "restore":
+                return self._adopt_restored(seeded)
+            assert seed_input.request is not None
+            try:
+                return await self._open(seeded, seed_input.request)
+            except LogIsAhead:
+                continue
+            except StartRefusal as refusal:
+                moved = refusal.refused.code == "ThreadVersionConflict"
+                if not moved or attempt == MAX_SEEDS:
+                    raise
+        raise StartRefusal(
+            Refused("ThreadBusy", f"thread {seed_input.thread_id} moved on at every try")
+        )
+
+    async def _open(self, seeded: SeedResult, request: RunRequest) -> Ended | None:
+        cancel = self.inbox.cancel
+        cause = None if cancel is None else cancelled_cause(cancel.reason)
+        plan, held, reply = await open_run(seeded, request, self._path, cause)
+        self.plan, self.seeded = plan, seeded
+        self._started(seeded, held, [])
+        return Ended(cause, reply.result or {}) if cause is not None else None
+
+    def _adopt_restored(self, seeded: SeedResult) -> Ended | None:
+        assert seeded.restored is not None
+        stored = seeded.restored
+        self.plan, held = restored_run(seeded)
+        self.seeded = seeded
+        self._started(seeded, held, stored.decided)
+        if stored.cause is None:
+            return None
+        return Ended(stored.cause, stored.result or {})
+
+    def _started(self, seeded: SeedResult, held: Held, decided: list[TicketClosing]) -> None:
+        assert self.plan is not None
+        asks = {
+            node.id: self.plan.resolved.type_of(node.id).can_ask
+            for node in self.plan.resolved.graph.nodes
+        }
+        self.inbox.started(
+            seeded.run_id,
+            seeded.thread_id,
+            asks,
+            decided,
+            on_busy=seeded.config.on_busy,
+            unnamed_used=held.head.counters.get(UNNAMED, 0) > 0,
+        )
+        self._adopt(held)
+
+    # --- the loop ---------------------------------------------------------------------------
+
+    async def _go_on(self) -> Outcome:
+        while True:
+            try:
+                outcome = await self._pass()
+            except LogIsAhead:
+                outcome = await self._restore()
+            if outcome is not None:
+                return outcome
+
+    async def _pass(self) -> Outcome | None:
+        self._effects.raise_broken()
+        if await self._commit_completions():
+            return None
+        ending = self._why_end()
+        if ending is not None and not self._effects.in_flight:
+            return await self._end(ending)
+        if ending is None:
+            if await self._commit_command():
+                return None
+            if self._wants_new_execution():
+                if not self._effects.in_flight:
+                    return GoesOn()
+            else:
+                self._dispatch()
+        await workflow.wait_condition(self._something_to_do)
+        self._path.breathe()
+        return None
+
+    def _something_to_do(self) -> bool:
+        if self._effects.finished or self._effects.broken is not None:
+            return True
+        ending = self._why_end()
+        if ending is not None:
+            return not self._effects.in_flight
+        return self.inbox.has_commands
+
+    async def _commit_completions(self) -> bool:
+        plan, held = self._live()
+        batch, settled = Batch(held), 0
+        finished = self._effects.finished
+        while batch.has_room:
+            if settled < len(finished):
+                ending = batch.add(settle(plan, batch.held, finished[settled]))
+                settled += 1
+            else:
+                execution = self._next_control(plan, batch.held)
+                if execution is None:
+                    break
+                ending = batch.add(settle(plan, batch.held, execution))
+            self._ending = self._ending or ending
+        if batch.operations:
+            self._accept(await self._path.completions(batch.operations), batch.held)
+        for _ in range(settled):
+            finished.popleft()
+        return bool(batch.operations) or settled > 0
+
+    def _next_control(self, plan: Plan, held: Held) -> Execution | None:
+        return None if self._is_held_back(held) else next_control(plan, held)
+
+    def _is_held_back(self, held: Held) -> bool:
+        """Whether nothing new may start: a cancel, an end, or a pause is at hand."""
+        return (
+            self.inbox.cancel is not None
+            or self.inbox.pause_pending
+            or self._ending is not None
+            or held.pause is not None
+            or held.head.verdict is not None
+        )
+
+    def _dispatch(self) -> None:
+        plan, held = self._live()
+        if self._is_held_back(held):
+            return
+        for execution in due(held.position):
+            if not self._effects.is_started(execution):
+                self._effects.start(plan, held, execution)
+
+    def _wants_new_execution(self) -> bool:
+        assert self.seeded is not None
+        info = workflow.info()
+        return self._commits > 0 and (
+            info.is_continue_as_new_suggested()
+            or info.get_current_history_length() >= self.seeded.continue_after
+        )
+
+    # --- commands ---------------------------------------------------------------------------
+
+    async def _commit_command(self) -> bool:
+        command = self.inbox.take()
+        if command is None:
+            return False
+        plan, held = self._live()
+        if isinstance(command, AnswerTaken):
+            await self._commit_answer(plan, held, command)
+        elif isinstance(command, PauseTaken):
+            ticket = pause_ticket(held, command.reason)
+            await self._decide(held, pause_commit(held, ticket), None)
+        else:
+            await self._lift(held, command)
+        return True
+
+    async def _lift(self, held: Held, command: LiftTaken) -> None:
+        pause = held.pause
+        if pause is not None:
+            closing = TicketClosing(
+                ticket=pause.ticket,
+                outcome="answered",
+                actor=command.actor,
+                command_id=command.command_id,
+            )
+            await self._decide(held, lift_commit(held, closing), None)
+
+    async def _commit_answer(self, plan: Plan, held: Held, command: AnswerTaken) -> None:
+        settled = settle(plan, held, command)
+        if isinstance(settled, Ending):
+            self._ending, self._ending_closed = settled, (command.closing,)
+            return
+        commit, position = settled
+        await self._decide(held, commit, position)
+
+    async def _decide(self, held: Held, commit: ThreadCommit, position: Position | None) -> None:
+        reply = await self._path.decision(self._operation(held, commit))
+        self._accept(reply, after(held, commit, position), commit.closed)
+
+    # --- the end ----------------------------------------------------------------------------
+
+    def _why_end(self) -> Ending | None:
+        """Why the run should end now; a cancel wins over what else is at hand."""
+        plan, held = self._live()
+        if self.inbox.cancel is not None:
+            return Ending(cause=cancelled_cause(self.inbox.cancel.reason), report={})
+        if self._ending is not None:
+            return self._ending
+        if held.head.verdict is not None:
+            cause = EndCause.model_validate(held.head.verdict)
+            return Ending(cause=cause, report=report(plan, held.position))
+        if is_finished(held.position) and not held.tickets:
+            return Ending(cause=EndCause(kind="NaturalEnd"), report=report(plan, held.position))
+        return None
+
+    async def _end(self, ending: Ending) -> Ended:
+        _, held = self._live()
+        status = RESULT_STATUS[ending.cause.kind]
+        commit = end_commit(held, ending.cause, status, ending.report, self._ending_closed)
+        reply = await self._path.end(self._operation(held, commit))
+        self._accept(reply, after(held, commit))
+        self.inbox.ended(ending.cause.kind)
+        return Ended(ending.cause, reply.result or {})
+
+    def show(self) -> None:
+        """Put into the Temporal UI what the run waits for or does, now that it is committed."""
+        if self.plan is not None and self.held is not None:
+            workflow.set_current_details(current_details(self.held, self.plan))
+
+    # --- what is held -----------------------------------------------------------------------
+
+    def _live(self) -> tuple[Plan, Held]:
+        assert self.plan is not None
+        assert self.held is not None
+        return self.plan, self.held
+
+    def _operation(self, held: Held, commit: ThreadCommit) -> CommitOperation:
+        return operation(
+            commit,
+            ordinal=held.next_ordinal,
+            owner_epoch=held.facts.owner_epoch,
+            expected_thread_version=held.thread_version,
+        )
+
+    def _accept(self, reply: CommitReply, held: Held, closed: Sequence[TicketClosing] = ()) -> None:
+        """Adopt ``held`` if the log's reply allows it.
+
+        Raises:
+            LogIsAhead: The log holds something else, or more.
+            FencedOff: A newer owner holds the run.
+        """
+        if reply.refusal is not None:
+            if reply.refusal.code == "Fenced":
+                raise FencedOff(reply.refusal.message)
+            raise LogIsAhead
+        if reply.duplicate and not reply.last:
+            raise LogIsAhead
+        assert self.held is not None
+        self._commits += 1
+        self._adopt(with_times(replace(held, times=self.held.times), reply.times), closed)
+
+    def _adopt(self, held: Held, closed: Sequence[TicketClosing] = ()) -> None:
+        self.held = held
+        self.inbox.tickets_changed(
+            held.open_tickets, lambda node_id: next_occurrence(held.position, node_id), closed
+        )
+        self.show()
+
+    async def _restore(self) -> Ended | None:
+        assert self._seed_input is not None
+        seeded = await seed(self._seed_input)
+        self._ending, self._ending_closed = None, ()
+        ended = self._adopt_restored(seeded)
+        _, held = self._live()
+        self._effects.keep_only(due(held.position))
+        if ended is not None:
+            self.inbox.ended(ended.cause.kind)
+        return ended

@@ -1,0 +1,151 @@
+"""The node types the engine brings along: what they are and which ports they have.
+
+A type that the contract names and this version does not execute is listed in ``PLANNED`` and
+nowhere else, so that a graph with one is refused by name when it is started.
+
+Two namings of the same thing live side by side: ours (``for_each``, ``value``) and the
+editor's (``foreach``, ``json_loader``, ``text_input``). A node keeps the type and the port
+names its author chose; a wire may use either naming, see :func:`port_alias`.
+"""
+
+from collections.abc import Mapping
+
+from seeding.errors import InvalidGraph
+from seeding.model import Model
+from workflows.graph.model import ERROR_PORT, LOOP_BACK_PORT, TRIGGER_PORT, Node, NodeType
+
+NOTES = "notes"
+
+PLANNED = (
+    "branch",
+    "chat",
+    "chat_model",
+    "delay",
+    "flow",
+    "http_request",
+    "if_else",
+    "merge",
+    "prompt_template",
+    "set",
+    "stop",
+    "switch",
+    "template",
+)
+"""Types of the contract that this version does not execute."""
+
+
+class Ports(Model):
+    """The ports of a built-in type.
+
+    Attributes:
+        outputs: Its output ports beside the reserved ``trigger`` and ``error``.
+        inputs: Its input ports beside the reserved ``trigger`` and ``loop_back``; None takes
+            any.
+        fillable: Ports that a request's ``input`` may fill; None is any.
+        aliases: The other naming of an output port, and the type's own name for it.
+    """
+
+    outputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] | None = ()
+    fillable: tuple[str, ...] | None = ()
+    aliases: Mapping[str, str] = {}
+
+
+def _loop(item: str, index: str, total: str) -> tuple[str, ...]:
+    return (item, index, total, "is_first", "is_last", "completed", "collected_results")
+
+
+_FOR_EACH = _loop("current_item", "current_index", "total_count")
+_FOREACH = _loop("item", "index", "total")
+_GATE_BRANCHES = ("approve", "deny", "answered", "expired")
+
+BUILTIN_TYPES: Mapping[str, NodeType] = {
+    built_in.name: built_in
+    for built_in in (
+        NodeType(name="value", kind="control"),
+        NodeType(name="json_loader", kind="control"),
+        NodeType(name="text_input", kind="control"),
+        NodeType(name="for_each", kind="control", branches=_FOR_EACH),
+        NodeType(name="foreach", kind="control", branches=_FOREACH),
+        NodeType(name="gate", kind="control", branches=_GATE_BRANCHES, can_ask=True),
+        NodeType(name="reply", kind="control"),
+        NodeType(name="chat_output", kind="control"),
+        NodeType(name="text_output", kind="control"),
+        NodeType(name=NOTES, kind="ignored"),
+    )
+}
+"""Every built-in type by its name in documents."""
+
+_REPLY = Ports(outputs=("message",), inputs=None, fillable=None)
+
+BUILTIN_PORTS: Mapping[str, Ports] = {
+    "value": Ports(
+        outputs=("value",), fillable=("value",), aliases={"data": "value", "text": "value"}
+    ),
+    "json_loader": Ports(outputs=("data",), fillable=("data",), aliases={"value": "data"}),
+    "text_input": Ports(outputs=("text",), fillable=("text",), aliases={"value": "text"}),
+    "for_each": Ports(
+        outputs=(*_FOR_EACH, "loop_active"),
+        inputs=("items", "item_result"),
+        fillable=("items",),
+        aliases=dict(zip(_FOREACH[:3], _FOR_EACH[:3], strict=True)),
+    ),
+    "foreach": Ports(
+        outputs=(*_FOREACH, "loop_active"),
+        inputs=("items", "item_result"),
+        fillable=("items",),
+        aliases=dict(zip(_FOR_EACH[:3], _FOREACH[:3], strict=True)),
+    ),
+    "gate": Ports(
+        outputs=("answer", "decision", "actor", *_GATE_BRANCHES), inputs=None, fillable=None
+    ),
+    "reply": _REPLY,
+    "chat_output": _REPLY,
+    "text_output": _REPLY,
+    NOTES: Ports(),
+}
+"""The ports of every built-in type."""
+
+
+def port_alias(type_name: str, port: str) -> str:
+    """Return the type's own name for one of its output ports; ``port`` itself for any other."""
+    known = BUILTIN_PORTS.get(type_name)
+    return known.aliases.get(port, port) if known else port
+
+
+def output_ports(type_name: str) -> tuple[str, ...]:
+    """Return every output port a wire may leave a built-in type by."""
+    if type_name == NOTES:
+        return ()
+    return (*BUILTIN_PORTS[type_name].outputs, TRIGGER_PORT, ERROR_PORT)
+
+
+def input_ports(type_name: str) -> tuple[str, ...] | None:
+    """Return every input port a wire may enter a built-in type by; None is any."""
+    known = BUILTIN_PORTS[type_name].inputs
+    if type_name == NOTES or known is None:
+        return None
+    return (*known, TRIGGER_PORT, LOOP_BACK_PORT)
+
+
+def max_rounds(node: Node) -> int | None:
+    """Return how many rounds a loop headed by ``node`` may have; None is no limit (SG-7).
+
+    Config ``maxRounds`` says it; for a ``foreach``, whose editor calls it ``maxIterations``,
+    that name is read where ``maxRounds`` is not given.
+
+    Raises:
+        InvalidGraph: It is not a positive whole number.
+    """
+    name = "maxRounds"
+    if node.type == "foreach" and node.config.get(name) is None:
+        name = "maxIterations"
+    limit = node.config.get(name)
+    if limit is None:
+        return None
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise InvalidGraph(
+            f"node {node.id!r}: config {name} is {limit!r}; it is a whole number from 1 up",
+            node=node.id,
+        )
+    return limit

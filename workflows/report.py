@@ -1,0 +1,43 @@
+"""What a run tells of its nodes: result keys, progress, and what it skipped."""
+
+from seeding.model import JsonObject
+from workflows.plan import Plan
+from workflows.position import Position, is_finished
+
+_SHOWN = {"running": "running", "completed": "completed", "routed": "failed", "failed": "failed"}
+
+
+def result_key(node_id: str, occurrence: int) -> str:
+    """Return the key of an execution's outputs in a run's ``results`` (SG-8)."""
+    return node_id if occurrence == 0 else f"{node_id}:{occurrence}"
+
+
+def report(plan: Plan, position: Position, stopped: bool = False) -> JsonObject:
+    """Return ``nodes_skipped`` and ``skipped_node_ids`` of an ended run (BR-7).
+
+    Nodes that never started count as skipped, in order of their ids, except after a stop
+    (ERR-5). Both keys are always there.
+    """
+    skipped = [] if stopped else [node for node in plan.nodes if node not in position.nodes]
+    return {"nodes_skipped": len(skipped), "skipped_node_ids": sorted(skipped)}
+
+
+def progress(plan: Plan, position: Position) -> JsonObject:
+    """Return ``{"status", "executions"}`` of each node by id (PIPE-4).
+
+    The status is the newest execution's: ``idle``, ``running``, ``interrupted`` while it waits
+    for an answer, ``completed``, ``failed`` (also where the failure was routed), and ``skipped``
+    for a node that never started once nothing is left to do.
+    """
+    finished = is_finished(position)
+    shown: JsonObject = {}
+    for node_id in plan.nodes:
+        record = position.nodes.get(node_id)
+        if record is None:
+            shown[node_id] = {"status": "skipped" if finished else "idle", "executions": 0}
+            continue
+        execution = position.executions.get(node_id)
+        asks = execution is not None and execution.status == "waiting"
+        status = "interrupted" if asks else _SHOWN[record.status]
+        shown[node_id] = {"status": status, "executions": record.executions}
+    return shown
