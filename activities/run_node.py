@@ -9,8 +9,9 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.nodes import Ask, NodeCall, NodeError, RegisteredNode
+from activities.questions import question_problem
 from activities.resources import Resources
-from seeding.durations import parse_duration
+from seeding.errors import CommitUnavailable
 from seeding.identity import checkpoint_id, ticket_id
 from seeding.json_values import (
     MAX_PAYLOAD_BYTES,
@@ -29,9 +30,13 @@ from workflows.wire import (
 )
 
 HEARTBEAT_SECONDS = 5.0
+LOG_WAIT_SECONDS = 0.5
 MAX_CLOSINGS = 10_000
 MAX_MESSAGE = 4000
 """The most characters of a failure's message that are kept."""
+
+MAX_DETAILS_BYTES = 16 * 1024
+"""The most bytes of JSON that a failure's details may have."""
 
 
 class NodeActivities:
@@ -61,8 +66,12 @@ class NodeActivities:
         except asyncio.CancelledError as error:
             # Node calls are never cancelled by the workflow: this worker is stopping, and the
             # effect is dispatched again elsewhere, under the same key.
+            if activity.is_cancelled() or activity.is_worker_shutdown():
+                raise ApplicationError(
+                    "the worker stopped", type=WORKER_STOPPED, non_retryable=True
+                ) from error
             raise ApplicationError(
-                "the worker stopped", type=WORKER_STOPPED, non_retryable=True
+                "the node cancelled itself", type="CancelledError", non_retryable=True
             ) from error
         finally:
             beating.cancel()
@@ -72,19 +81,28 @@ class NodeActivities:
         try:
             returned = await self._invoke(registered, prepared)
         except NodeError as error:
-            return _failed(error.message, error.code, error.retryable is True, error.details)
+            retryable = error.retryable is True
+            return _failed(
+                _printable(error.message), _printable(error.code), retryable, error.details
+            )
         except Ask as ask:
-            return _asked(ask)
-        except Exception as error:
+            return _asked(call, ask)
+        except (Exception, SystemExit) as error:
+            # A node that exits is a node that crashed; its worker serves others.
             raise ApplicationError(
                 _text(error), type=type(error).__name__, non_retryable=True
-            ) from error
+            ) from _travelling(error)
         return judge_outputs(call, returned)
 
     async def _prepare(self, call: NodeCallInput) -> NodeCall:
-        if call.references or call.declares or call.ask:
-            return await self._resources.read(lambda: self._prepared(call))
-        return self._prepared(call)
+        if not (call.references or call.declares or call.ask):
+            return self._prepared(call)
+        while True:
+            try:
+                return await self._resources.read(lambda: self._prepared(call))
+            except CommitUnavailable:
+                # The node has not run: wait for the log, within the node's own timeout.
+                await asyncio.sleep(LOG_WAIT_SECONDS)
 
     def _prepared(self, call: NodeCallInput) -> NodeCall:
         inputs = dict(call.inputs)
@@ -112,7 +130,7 @@ class NodeActivities:
     async def _invoke(self, registered: RegisteredNode, call: NodeCall) -> Json:
         if registered.is_async:
             return await cast(Awaitable[Json], registered.function(call))
-        return await self._resources.run_plain(lambda: registered.function(call))
+        return await self._resources.run_plain(lambda: _called(registered, call))
 
     def _answers(self, call: NodeCallInput) -> list[Json]:
         if call.ask == 0:
@@ -196,28 +214,68 @@ def _judge_sizes(call: NodeCallInput, outputs: JsonObject) -> NodeCallResult:
 def _failed(
     message: str, code: str, retryable: bool = False, details: Json = None
 ) -> NodeCallResult:
-    kept = details if find_not_json(details) is None else {"omitted": "details were no JSON"}
     return NodeCallResult(
         failure=NodeFailureWire(
-            message=message[:MAX_MESSAGE], code=code, retryable=retryable, details=kept
+            message=message[:MAX_MESSAGE],
+            code=code,
+            retryable=retryable,
+            details=_bounded_details(details),
         )
     )
 
 
-def _asked(ask: Ask) -> NodeCallResult:
-    return NodeCallResult(
-        ask=AskWire(
-            message=ask.message,
-            kind=ask.kind,
-            answer_schema=ask.schema,
-            deadline_after=parse_duration(ask.deadline, "deadline of Ask"),
+def _bounded_details(details: Json) -> Json:
+    """Return details as they are, or what says why they are left out.
+
+    They are kept in the node's outputs and, unrouted, in the cause of the run's end.
+    """
+    if find_not_json(details) is not None:
+        return {"omitted": "details were no JSON"}
+    size = size_in_bytes(details)
+    if size > MAX_DETAILS_BYTES:
+        return {
+            "omitted": f"details were {size} bytes of JSON, at most {MAX_DETAILS_BYTES} are kept"
+        }
+    return details
+
+
+def _asked(call: NodeCallInput, ask: Ask) -> NodeCallResult:
+    problem = question_problem(ask)
+    if problem is not None:
+        return _failed(
+            f"node {call.node_id} (type {call.type}) cannot ask: {problem}", "InvalidAsk"
         )
-    )
+    return NodeCallResult(ask=AskWire(message=ask.message, kind=ask.kind, answer_schema=ask.schema))
 
 
-def _text(error: Exception) -> str:
+def _called(registered: RegisteredNode, call: NodeCall) -> Json:
+    try:
+        return registered.function(call)
+    except StopIteration as error:
+        # A future cannot carry it: whoever awaits that would wait for ever.
+        raise RuntimeError("the node raised StopIteration") from error
+
+
+def _printable(text: Json) -> str:
+    """Return what people gave as a text, as one that can travel."""
+    return str(text).encode(errors="backslashreplace").decode()
+
+
+def _travelling(error: BaseException) -> BaseException | None:
+    """Return ``error`` if it and its causes have texts that can be sent, else None."""
+    link: BaseException | None = error
+    while link is not None:
+        try:
+            str(link).encode()
+        except Exception:
+            return None
+        link = link.__cause__
+    return error
+
+
+def _text(error: BaseException) -> str:
     lines = traceback.format_exception_only(type(error), error)
-    return "".join(lines).strip()[:MAX_MESSAGE]
+    return _printable("".join(lines).strip()[:MAX_MESSAGE])
 
 
 async def _heartbeat() -> None:

@@ -28,6 +28,7 @@ from seeding.errors import (
     InvalidGraph,
     InvalidRequest,
     StartRefused,
+    UnknownGraph,
 )
 from seeding.executable import executable
 from seeding.model import JsonObject
@@ -41,7 +42,11 @@ from workflows.graph.document import read_graph
 from workflows.graph.model import Graph, ResolvedGraph
 from workflows.graph.resolution import check_inputs, resolve
 from workflows.outcome import RESULT_STATUS
+from workflows.scheduler import make_plan
 from workflows.wire import SEED_RUN, SeedInput, SeedResult
+
+SHORTEST_DIGEST = 16
+"""Hex digits that ``id@digest`` has at the least."""
 
 SHOWN_BYTES = 16 * 1024
 """Beyond this many bytes in all, the seed's result shows data by key and size."""
@@ -127,10 +132,27 @@ class SeedActivities:
     def _graph(self, request: RunRequest) -> ResolvedGraph:
         if not isinstance(request.graph, str):
             return self._resolve(read_graph(request.graph))
-        return self._resolve(self._resources.graphs.find(request.graph))
+        return self._resolve(self._registered(request.graph))
+
+    def _registered(self, reference: str) -> Graph:
+        """Return a graph by id, or by ``id@digest`` also where only the log still has it."""
+        try:
+            return self._resources.graphs.find(reference)
+        except UnknownGraph:
+            graph_id, _, digest = reference.partition("@")
+            found = [
+                stored
+                for stored in self._log.graphs_named(graph_id)
+                if len(digest) >= SHORTEST_DIGEST and stored.digest.startswith(digest)
+            ]
+            if len(found) != 1:
+                raise
+            return Graph.model_validate(found[0].body)
 
     def _resolve(self, graph: Graph) -> ResolvedGraph:
-        return resolve(graph, self._resources.registry.types())
+        resolved = resolve(graph, self._resources.registry.types())
+        make_plan(resolved)  # What no plan can be made of is refused here, not in the run.
+        return resolved
 
     def _base(self, request: RunRequest, decision: Open) -> StateView | None:
         if decision.base.checkpoint_id is None:
@@ -232,6 +254,7 @@ def _check_available(request: RunRequest) -> None:
         "idempotencyKey": request.idempotency_key is not None,
         "config.checkpointStore 'ephemeral'": request.config.checkpoint_store == "ephemeral",
         f"config.onBusy {request.config.on_busy!r}": request.config.on_busy != "reject",
+        "config.maxPasses": request.config.max_passes is not None,
     }
     for name, asked_for in later.items():
         if asked_for:

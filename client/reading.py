@@ -90,12 +90,12 @@ def state_document(
 
 def _run_block(view: StateView) -> JsonObject:
     run, ended = view.run, view.phase == "ended"
-    pause = next((item.body for item in view.open_tickets if item.body.is_pause), None)
     block: JsonObject = {
         "runId": run.run_id,
         "runEpoch": run.run_epoch,
         "phase": shown_phase(view.phase, view.open_tickets),
-        "pausedReason": None if pause is None else pause.reason,
+        # Null for a person's pause, whose reason stands in its ticket (contract 4).
+        "pausedReason": None,
         "graph": graph_name(run),
         "branch": view.branch,
         "checkpointId": WORKFLOW_END if ended else view.checkpoint_id,

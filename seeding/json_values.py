@@ -7,6 +7,7 @@ converted silently.
 
 import json
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
@@ -69,11 +70,18 @@ def _find_in_list(value: Sequence[Json], path: str, depth: int) -> NotJson | Non
 
 
 def _find_in_object(value: Mapping[Json, Json], path: str, depth: int) -> NotJson | None:
+    normal: dict[str, None] = {}
     for key, item in value.items():
         if not isinstance(key, str):
             return NotJson(path, f"object key of type {type(key).__name__}")
         if not _is_unicode(key):
             return NotJson(path, "object key with a lone surrogate")
+        name = key if key.isascii() else unicodedata.normalize("NFC", key)
+        if name in normal:
+            return NotJson(
+                path, f"object with two keys that are the same text in NFC ({name[:100]!r})"
+            )
+        normal[name] = None
         found = _find(item, _join(path, key), depth)
         if found is not None:
             return found

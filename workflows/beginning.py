@@ -24,7 +24,7 @@ from workflows.held import Held, RunFacts, after
 from workflows.outcome import Refused
 from workflows.scheduler import Plan, make_plan, open_position, restore
 from workflows.transitions import opening_commit
-from workflows.wire import SEED_RUN, CommitReply, SeedInput, SeedResult
+from workflows.wire import SEED_RUN, CommitReply, SeedInput, SeedResult, StartProblem
 
 MAX_SEEDS = 3
 """Times a start is seeded again because the thread moved on meanwhile."""
@@ -75,6 +75,16 @@ async def seed(seed_input: SeedInput) -> SeedResult:
         raise StartRefusal(
             Refused(cause.type or "InvalidRequest", cause.message, details or {})
         ) from error
+
+
+async def with_last_run(seed_input: SeedInput, refusal: StartRefusal) -> StartRefusal:
+    """Return a refusal met after the seed as the start activity says it: with the last run."""
+    problem = StartProblem(code=refusal.refused.code, message=refusal.refused.message)
+    try:
+        await seed(seed_input.model_copy(update={"problem": problem, "request": None}))
+    except StartRefusal as said:
+        return said
+    return refusal
 
 
 def facts_of(seeded: SeedResult) -> RunFacts:
@@ -198,7 +208,8 @@ def _judge(reply: CommitReply) -> None:
         raise LogIsAhead
     if refusal.code == "Fenced":
         raise FencedOff(refusal.message)
-    code = "InvalidRequest" if refusal.code == "DuplicateMessage" else refusal.code
+    kept = refusal.code in ("ThreadBusy", "ThreadVersionConflict")
+    code = refusal.code if kept else "InvalidRequest"
     raise StartRefusal(Refused(code, refusal.message))
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from seeding.commits import CommitOperation, ThreadCommit, operation
-from seeding.json_values import size_in_bytes
+from seeding.json_values import MAX_VALUE_BYTES, size_in_bytes
 from seeding.model import JsonObject
 from seeding.tickets import Ticket
 from workflows.commit_path import MAX_BATCH_BYTES, MAX_BATCH_COMMITS
@@ -17,6 +17,7 @@ from workflows.scheduler import (
     Ending,
     Execution,
     Limits,
+    NodeFailureReport,
     Plan,
     Step,
     answer,
@@ -82,7 +83,7 @@ def settle(plan: Plan, held: Held, happened: Finished | Execution | AnswerTaken)
     if isinstance(happened, Finished):
         outcome: Completion | Asked = _outcome_of(happened)
     else:
-        outcome = evaluate(plan, held.position, happened)
+        outcome = _bounded(evaluate(plan, held.position, happened))
     if isinstance(outcome, Asked):
         step = wait(plan, held.position, outcome)
         opened = None if step.asked is None else _ticket(held, step.asked)
@@ -119,6 +120,23 @@ def _outcome_of(finished: Finished) -> Completion | Asked:
         failure=finished.failure,
         retries=finished.retries,
     )
+
+
+def _bounded(outcome: Completion | Asked) -> Completion | Asked:
+    """Return what a control node came to, as a failure where a commit could not hold it."""
+    shown: JsonObject = {"input": outcome.input} if isinstance(outcome, Asked) else outcome.outputs
+    sizes = {port: size_in_bytes(value) for port, value in shown.items()}
+    largest = max(sizes, key=lambda port: sizes[port], default=None)
+    if largest is None or (
+        sizes[largest] <= MAX_VALUE_BYTES and sum(sizes.values()) <= MAX_BATCH_BYTES
+    ):
+        return outcome
+    failure = NodeFailureReport(
+        message=f"node {outcome.node_id}: {largest} is {sizes[largest]} bytes of JSON; one value "
+        f"may have {MAX_VALUE_BYTES}, all together {MAX_BATCH_BYTES}",
+        code="OutputTooLarge",
+    )
+    return Completion(node_id=outcome.node_id, occurrence=outcome.occurrence, failure=failure)
 
 
 def _ticket(held: Held, asked: Asked) -> Ticket:

@@ -23,6 +23,7 @@ from workflows.beginning import (
     open_run,
     restored_run,
     seed,
+    with_last_run,
 )
 from workflows.commit_path import CommitPath
 from workflows.completions import Batch, next_control, settle
@@ -36,6 +37,9 @@ from workflows.scheduler import Ending, Execution, Plan, due, is_finished, repor
 from workflows.showing import current_details
 from workflows.transitions import UNNAMED, end_commit, lift_commit, pause_commit, pause_ticket
 from workflows.wire import CommitReply, SeedInput, SeedResult
+
+LOG_IS_AHEAD = ("OperationReused", "OrdinalConflict", "RunTerminal", "ThreadVersionConflict")
+"""Refusals that say that the log holds something this execution does not know of."""
 
 
 class Engine:
@@ -77,7 +81,7 @@ class Engine:
     # --- the beginning ----------------------------------------------------------------------
 
     async def _begin(self, seed_input: SeedInput) -> Ended | None:
-        for attempt in range(MAX_SEEDS + 1):
+        for _ in range(MAX_SEEDS + 1):
             seeded = await seed(seed_input)
             if seeded.kind == "restore":
                 return self._adopt_restored(seeded)
@@ -87,12 +91,10 @@ class Engine:
             except LogIsAhead:
                 continue
             except StartRefusal as refusal:
-                moved = refusal.refused.code == "ThreadVersionConflict"
-                if not moved or attempt == MAX_SEEDS:
-                    raise
-        raise StartRefusal(
-            Refused("ThreadBusy", f"thread {seed_input.thread_id} moved on at every try")
-        )
+                if refusal.refused.code != "ThreadVersionConflict":
+                    raise await with_last_run(seed_input, refusal) from refusal
+        moved_on = f"thread {seed_input.thread_id} moved on at every try; start again"
+        raise await with_last_run(seed_input, StartRefusal(Refused("ThreadBusy", moved_on)))
 
     async def _open(self, seeded: SeedResult, request: RunRequest) -> Ended | None:
         cancel = self.inbox.cancel
@@ -302,14 +304,26 @@ class Engine:
     def _accept(self, reply: CommitReply, held: Held, closed: Sequence[TicketClosing] = ()) -> None:
         """Adopt ``held`` if the log's reply allows it.
 
+        A commit that no log would take, whatever it holds, ends the run as an error in its
+        place; what was committed before it stays.
+
         Raises:
             LogIsAhead: The log holds something else, or more.
             FencedOff: A newer owner holds the run.
         """
-        if reply.refusal is not None:
-            if reply.refusal.code == "Fenced":
-                raise FencedOff(reply.refusal.message)
-            raise LogIsAhead
+        refusal = reply.refusal
+        if refusal is not None:
+            if refusal.code == "Fenced":
+                raise FencedOff(refusal.message)
+            if refusal.code in LOG_IS_AHEAD or reply.accepted or self._ending is not None:
+                raise LogIsAhead
+            cause = EndCause(
+                kind="Error",
+                message=f"{refusal.code}: {refusal.message}",
+                details={"code": refusal.code},
+            )
+            self._ending = Ending(cause=cause, report={})
+            return
         if reply.duplicate and not reply.last:
             raise LogIsAhead
         assert self.held is not None
@@ -326,6 +340,10 @@ class Engine:
     async def _restore(self) -> Ended | None:
         assert self._seed_input is not None
         seeded = await seed(self._seed_input)
+        if seeded.kind != "restore":
+            raise StartRefusal(
+                Refused("CorruptLog", f"the log no longer holds run {seeded.run_id}")
+            )
         self._ending, self._ending_closed = None, ()
         ended = self._adopt_restored(seeded)
         _, held = self._live()

@@ -13,7 +13,7 @@ from typing import Any
 
 from temporalio import workflow
 from temporalio.common import RawValue, RetryPolicy
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError
 
 from seeding.errors import CommandRefused, FermataError, InvalidRequest
 from seeding.identity import thread_of_workflow
@@ -93,7 +93,8 @@ class Run:
                     retry_policy=RetryPolicy(maximum_interval=timedelta(seconds=5)),
                 )
                 await workflow.wait_condition(lambda: workflow.cancellation_reason() is not None)
-            except asyncio.CancelledError:
+            except (asyncio.CancelledError, ActivityError):
+                # The cancel that was asked for may arrive before the activity's own answer.
                 if workflow.cancellation_reason() is None:
                     raise
 

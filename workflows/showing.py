@@ -62,12 +62,13 @@ def shown_state(held: Held, messages: JsonObject) -> JsonObject:
 
 def shown_run(held: Held) -> JsonObject:
     """Return the ``run`` block of a state."""
-    facts, pause = held.facts, held.pause
+    facts = held.facts
     shown: JsonObject = {
         "runId": facts.run_id,
         "runEpoch": facts.run_epoch,
         "phase": phase_of(held),
-        "pausedReason": None if pause is None else pause.reason,
+        # Null for a person's pause, whose reason stands in its ticket (contract 4).
+        "pausedReason": None,
         "graph": facts.graph_name,
         "branch": facts.branch,
         "checkpointId": held.checkpoint_id if held.cause is None else WORKFLOW_END,

@@ -51,6 +51,9 @@ def read_update(
     for message in update.messages or ():
         if not isinstance(message.get("role"), str) or not message["role"]:
             return _refused(node, "messages: a message has a role, a non-empty string")
+        identity = message.get("id")
+        if identity is not None and (not isinstance(identity, str) or not identity):
+            return _refused(node, "messages: a message's id is a non-empty string")
     if "iterator" in update.model_fields_set:
         problem = _iterator_problem(draft, node, execution, update.iterator)
         if problem is not None:

@@ -185,10 +185,13 @@ def _live(held: Held, opened: Ticket | None, closed: TicketClosing | None) -> Di
 
 
 def _with_ids(held: Held, messages: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
-    return tuple(
-        {"id": message_id(held.facts.run_id, held.next_ordinal, index), **message}
-        for index, message in enumerate(messages)
-    )
+    """Return messages each with an id, first; one that brings its own, not null, keeps it."""
+    identified: list[JsonObject] = []
+    for index, message in enumerate(messages):
+        own = {"id": message_id(held.facts.run_id, held.next_ordinal, index)}
+        given = {key: value for key, value in message.items() if key != "id" or value is not None}
+        identified.append({**own, **given})
+    return tuple(identified)
 
 
 def _keeping_counters(held: Held, head: PositionHead) -> PositionHead:

@@ -6,6 +6,7 @@ a program would want to call; that is ``client.threads`` and ``client.reading``.
 
 from client.command import acting, graphs, reading, serving, starting
 from client.command.application import app
+from client.command.output import leave
 
 __all__ = ["app", "main"]
 
@@ -18,4 +19,7 @@ serving.register(app)
 
 def main() -> None:
     """Run the command: exit 0 done, 1 refused or failed with one line why, 2 usage."""
-    app(prog_name="fermata")
+    try:
+        app(prog_name="fermata")
+    except SystemExit as ending:
+        leave(ending.code if isinstance(ending.code, int) else 0)

@@ -1,8 +1,10 @@
 """What the command prints: one JSON document, or text for people; problems on one line."""
 
 import json
+import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from rich.console import Console
 from rich.table import Table
@@ -36,6 +38,21 @@ def complain(line: str) -> None:
 def print_line(text: str) -> None:
     """Print a line that is never wrapped, so that it can be pasted."""
     sys.stdout.write(printable(text) + "\n")
+
+
+def leave(code: int) -> NoReturn:
+    """End the process with an exit code once everything is printed.
+
+    The threads of the Temporal SDK may still call into an interpreter that is being taken down,
+    which aborts one exit in ten; so it is not taken down. What has to be closed is closed by
+    then: logs and workers live inside the verbs.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        code = code or 1
+    os._exit(code)
 
 
 def printable(text: str) -> str:

@@ -64,8 +64,9 @@ def _phase_line(state: JsonObject, run: JsonObject) -> str:
 def _print_waiting(thread_id: str, ticket: JsonObject) -> None:
     where = f"at {ticket['nodeId']}" if ticket.get("nodeId") else "before the next node"
     print_line(f"waits for: {ticket['kind']} {where}, since {ticket['createdAt']}")
-    if ticket.get("message"):
-        print_line(f"  {ticket['message']}")
+    said = ticket.get("message") or ticket.get("reason")
+    if said:
+        print_line(f"  {said}")
     if ticket.get("deadline"):
         print_line(f"  until {ticket['deadline']}")
     print_line(f"  {_resume_line(thread_id, ticket)}")

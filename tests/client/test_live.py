@@ -196,7 +196,8 @@ class TestThreads:
         await served.threads.resume(thread)
         await _in_phase(served.threads, thread, "awaiting")
 
-        assert paused["pausedReason"] == "checking"
+        reasons = [ticket.get("reason") for ticket in paused["waitingFor"]]
+        assert (paused["pausedReason"], reasons) == (None, [None, "checking"])
 
     async def test_every_refusal_is_the_class_of_its_code(
         self, served: Served, thread: str

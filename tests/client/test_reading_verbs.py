@@ -104,7 +104,8 @@ class TestState:
 
         run = fermata("state", "alice", "--json").document["run"]
 
-        assert (run["phase"], run["pausedReason"]) == ("paused", "checking")
+        assert (run["phase"], run["pausedReason"]) == ("paused", None)
+        assert run["waitingFor"][0]["reason"] == "checking"
 
     def test_a_checkpoint_shows_the_state_as_it_was_then(
         self, fermata: Command, alice: WrittenThread

@@ -19,8 +19,10 @@ def graph(name: str, nodes: dict[str, Any], *edges: str) -> JsonObject:
     """Return a graph document; a node is its type, or its type and config."""
     listed: list[JsonObject] = []
     for node_id, given in nodes.items():
-        kind, config = (given, {}) if isinstance(given, str) else given
-        listed.append({"id": node_id, "type": kind, "config": config})
+        if isinstance(given, str):
+            listed.append({"id": node_id, "type": given})
+        else:
+            listed.append({"id": node_id, "type": given[0], "config": given[1]})
     return {"id": name, "nodes": listed, "edges": list(edges)}
 
 
@@ -60,13 +62,24 @@ async def until_called(thread: str, *names: str) -> None:
     raise AssertionError(f"{names} were not all called on {thread}: {CALLS.get(thread)}")
 
 
-async def until_completed(handle: Handle, node_id: str) -> None:
-    """Wait until a node's newest execution is committed as completed."""
+async def until_completed(handle: Handle, node_id: str, status: str = "completed") -> None:
+    """Wait until a node's newest execution is committed with this status."""
     for _ in range(400):
-        if (await handle.query("progress"))[node_id]["status"] == "completed":
+        if (await handle.query("progress"))[node_id]["status"] == status:
             return
         await asyncio.sleep(0.01)
-    raise AssertionError(f"node {node_id} never completed")
+    raise AssertionError(f"node {node_id} was never {status}")
+
+
+async def until_waiting_for(handle: Handle, *tickets: str) -> list[JsonObject]:
+    """Wait until just these tickets of the run are open, each ``node:occurrence:n``."""
+    wanted = [f"{handle.first_execution_run_id}:{ticket}" for ticket in tickets]
+    for _ in range(400):
+        listed = await handle.query("tickets")
+        if [ticket["ticket"] for ticket in listed] == wanted:
+            return listed
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"the run never waited for just {wanted}")
 
 
 async def count_events(handle: Handle) -> int:

@@ -173,3 +173,46 @@ async def flaky_rounds(call: NodeCall) -> dict[str, Any]:
 async def no_op(call: NodeCall) -> dict[str, Any]:
     """Do nothing."""
     return {"value": 0}
+
+
+@node("two_spellings")
+async def two_spellings(call: NodeCall) -> dict[str, Any]:
+    """Return two ports whose names are one text in Unicode form NFC."""
+    return {"e\u0301": 1, "\u00e9": 2}
+
+
+@node("exits")
+async def exits(call: NodeCall) -> dict[str, Any]:
+    """Try to end the process."""
+    raise SystemExit(3)
+
+
+@node("exits_plainly")
+def exits_plainly(call: NodeCall) -> dict[str, Any]:
+    """Try to end the process, from a thread."""
+    raise SystemExit(3)
+
+
+@node("cancels_itself")
+async def cancels_itself(call: NodeCall) -> dict[str, Any]:
+    """Raise what a cancelled task raises."""
+    raise asyncio.CancelledError
+
+
+@node("ends_an_iteration")
+def ends_an_iteration(call: NodeCall) -> dict[str, Any]:
+    """Raise the one exception that a future cannot carry."""
+    raise StopIteration
+
+
+@node("raises_unicode")
+async def raises_unicode(call: NodeCall) -> dict[str, Any]:
+    """Raise an exception whose text is no Unicode."""
+    raise ValueError("a\ud800b")
+
+
+@node("fails_strangely")
+async def fails_strangely(call: NodeCall) -> dict[str, Any]:
+    """Fail with a node error of values of the wrong types."""
+    odd: Any = 7
+    raise NodeError("None \ud800", code=odd)

@@ -5,6 +5,7 @@ Run as ``python -m tests.engine.replay_process FILE...``; prints one JSON line p
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -64,3 +65,6 @@ async def main(paths: list[str]) -> None:
 
 if __name__ == "__main__":
     asyncio.run(main(sys.argv[1:]))
+    sys.stdout.flush()
+    # The SDK's threads may abort the interpreter while it is being taken down.
+    os._exit(0)

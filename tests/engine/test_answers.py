@@ -19,6 +19,7 @@ from tests.engine.graphs import (
     review,
     until_called,
     until_completed,
+    until_waiting_for,
 )
 from tests.engine.nodes import CALLS, GATES
 from tests.engine.stage import Handle, Stage, refused, until, update
@@ -81,11 +82,9 @@ async def test_an_unnamed_answer_binds_to_the_one_open_ticket_and_its_copy_to_no
 ) -> None:
     """Prototypes, A2: one approval delivered twice approves one thing."""
     handle = await stage.start("answer-twice", review(150, 250))
-    (first,) = tickets(await until(handle, "awaiting"))
+    await until(handle, "awaiting")
     await handle.signal("resume", {"decision": "approve"})
-    while tickets(state := await until(handle, "awaiting")) == [first]:
-        await asyncio.sleep(0.01)
-    (second,) = tickets(state)
+    second = (await until_waiting_for(handle, "gate:1:0"))[0]["ticket"]
     await handle.signal("resume", {"decision": "approve"})
     assert tickets(await until(handle, "awaiting")) == [second]
     (entry,) = await handle.query("refusals")
@@ -104,10 +103,9 @@ async def test_copies_of_a_named_answer_change_nothing(stage: Stage) -> None:
     (first,) = tickets(await until(handle, "awaiting"))
     for _ in range(3):
         await handle.signal("resume", {"ticket": first, "decision": "approve"})
-    while tickets(state := await until(handle, "awaiting")) == [first]:
-        await asyncio.sleep(0.01)
+    (second,) = await until_waiting_for(handle, "gate:1:0")
     assert await refusals(handle) == [("resume", "AlreadyDecided")] * 2
-    await handle.signal("resume", {"ticket": tickets(state)[0], "decision": "approve"})
+    await handle.signal("resume", {"ticket": second["ticket"], "decision": "approve"})
     result = await handle.result()
     assert result["results"]["each:2"]["collected_results"] == ["approve", "approve"]
     rows = stage.log.checkpoints("answer-copies")
@@ -295,14 +293,30 @@ async def test_after_the_end_the_server_says_that_the_run_is_closed(stage: Stage
     assert (await handle.query("state"))["run"]["phase"] == "ended"
 
 
-async def test_answers_that_the_end_overtakes_are_listed_as_refused(stage: Stage) -> None:
-    handle = await stage.start("answer-overtaken", graph=held_chain("answer-overtaken"))
-    await until_called("answer-overtaken", "first:0")
-    ticket = f"{handle.first_execution_run_id}:second:0:0"
-    assert (await update(handle, "resume", {"ticket": ticket, "value": 1}))["pending"]
-    GATES["answer-overtaken"].set()
+async def test_an_early_answer_to_an_execution_that_asked_nothing_is_listed(stage: Stage) -> None:
+    thread = "answer-needless"
+    handle = await stage.start(thread, graph=held_chain(thread))
+    await until_called(thread, "first:0")
+    answer = {"ticket": f"{handle.first_execution_run_id}:second:0:0", "value": 1}
+    assert (await update(handle, "resume", answer))["pending"] is True
+    GATES[thread].set()
     assert (await handle.result())["status"] == "completed"
     (entry,) = await handle.query("refusals")
-    assert entry["code"] in ("PIPELINE_TERMINAL", "UnknownTicket")
-    assert entry["payload"] == {"ticket": ticket, "value": 1}
+    assert (entry["code"], entry["payload"]) == ("UnknownTicket", answer)
+
+
+async def test_an_early_answer_that_the_end_overtakes_is_listed(stage: Stage) -> None:
+    await stage.stop()
+    handle = await stage.start("answer-overtaken", review(50))
+    answer = {"ticket": f"{handle.first_execution_run_id}:gate:0:0", "decision": "approve"}
+    await handle.signal("resume", answer)
+    await stage.serve()
+    assert (await handle.result())["status"] == "completed"
+    (entry,) = await handle.query("refusals")
+    assert (entry["name"], entry["code"], entry["payload"]) == (
+        "resume",
+        "PIPELINE_TERMINAL",
+        answer,
+    )
+    assert entry["message"] == "the run ended first (NaturalEnd)"
     assert datetime.fromisoformat(entry["at"]).tzinfo is not None

@@ -92,6 +92,10 @@ INVALID_REQUESTS: dict[str, tuple[Any, str]] = {
         {**GOOD, "data": {"big": 2**53 + 1}},
         "data.big: integer beyond 2^53 is no JSON value this engine keeps",
     ),
+    "two spellings of one key": (
+        {**GOOD, "data": {"x": {"e\u0301": 1, "\u00e9": 2}}},
+        "data.x: object with two keys that are the same text in NFC ('\u00e9') is no JSON value",
+    ),
     "value above 64 KB": (
         {**GOOD, "data": {"text": "x" * 65_536}},
         "data.text is 65538 bytes of JSON; a single value may have 65536",
@@ -334,3 +338,24 @@ async def test_a_refused_start_shows_the_threads_last_run(stage: Stage) -> None:
         "tickets": [],
     }
     await starts_well(stage, "bad-later")
+
+
+async def test_a_start_that_only_the_log_can_refuse_shows_the_last_run_as_well(
+    stage: Stage,
+) -> None:
+    message = {"role": "user", "content": "hi", "id": "m-1"}
+    await (await stage.start("bad-twice", GOOD, message=message)).result()
+    refusal = await refused_start(stage, "bad-twice", {**GOOD, "message": message})
+    assert refusal.code == "InvalidRequest"
+    assert "appends message 'm-1', which is there already" in refusal.message
+    await starts_well(stage, "bad-twice")
+
+
+async def test_what_does_not_fit_into_the_opening_commit_is_an_invalid_request(
+    stage: Stage,
+) -> None:
+    parts = {str(number): "x" * 43_600 for number in range(3)}
+    snapshot = {"data": parts, "metadata": parts}
+    refusal = await refused_start(stage, "bad-opening", {**GOOD, "initialSnapshot": snapshot})
+    assert refusal.code == "InvalidRequest"
+    await starts_well(stage, "bad-opening")

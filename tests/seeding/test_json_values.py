@@ -27,6 +27,10 @@ def nested(depth: int) -> Any:
         ({"n": 2**53 + 1}, NotJson("n", "integer beyond 2^53")),
         ({"n": "\ud800"}, NotJson("n", "text with a lone surrogate")),
         ({"o": {"\ud800": 1}}, NotJson("o", "object key with a lone surrogate")),
+        (
+            {"o": {"e\u0301": 1, "\u00e9": 2}},
+            NotJson("o", "object with two keys that are the same text in NFC ('\u00e9')"),
+        ),
     ],
 )
 def test_the_first_leaf_that_is_no_json_is_named(value: Any, found: NotJson) -> None:
