@@ -6,7 +6,7 @@ from activities.log import Execution
 from activities.resources import Resources
 from activities.results import run_result
 from seeding.commits import BatchReceipt
-from workflows.wire import COMMIT, END_RUN, OPEN_RUN, CommitInput, CommitReply
+from workflows.wire import COMMIT, END_RUN, FORGET_RUN, OPEN_RUN, CommitInput, CommitReply
 
 
 class CommitActivities:
@@ -54,6 +54,11 @@ class CommitActivities:
         receipt = await self._log.append_async(commits.operations)
         return await self._with_result(receipt, commits)
 
+    @activity.defn(name=FORGET_RUN)
+    async def forget_run(self, run_id: str) -> None:
+        """Remove an ephemeral run, once its result is in the workflow's history."""
+        await self._log.forget_run_async(run_id)
+
     async def _with_result(self, receipt: BatchReceipt, commits: CommitInput) -> CommitReply:
         last = commits.operations[-1].commit
         ended = last.disposition.kind == "Ended" and receipt.refusal is None
@@ -66,7 +71,7 @@ class CommitActivities:
 def _reply(receipt: BatchReceipt) -> CommitReply:
     last = receipt.receipt
     return CommitReply(
-        accepted=receipt.accepted,
+        accepted=None if receipt.refusal is None else receipt.accepted,
         duplicate=last is not None and last.duplicate,
         last=last is None or last.last,
         at_once=activity.info().attempt == 1,

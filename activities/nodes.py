@@ -36,6 +36,7 @@ class NodeCall:
         internal: The reserved inputs its type declares.
         answer: The last answer to a question this execution asked, or None.
         answers: All answers to questions this execution asked, oldest first.
+        allowed_hosts: The hosts this worker is configured to let nodes call.
     """
 
     inputs: JsonObject
@@ -48,6 +49,7 @@ class NodeCall:
     internal: JsonObject = field(default_factory=dict[str, Any])
     answer: Json = None
     answers: Sequence[Json] = ()
+    allowed_hosts: tuple[str, ...] = ()
 
 
 class NodeError(Exception):

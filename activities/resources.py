@@ -31,12 +31,16 @@ class Resources:
         graphs: The registered graph documents.
         registry: The node types this worker serves.
         continue_after: Events of history after which a run continues as new.
+        http_hosts: The hosts that nodes of this worker may call.
+        search_attributes: Names of the search attributes the server has.
     """
 
     log: CommitLog
     graphs: GraphFolder
     registry: NodeRegistry
     continue_after: int = CONTINUE_AFTER
+    search_attributes: tuple[str, ...] = ()
+    http_hosts: tuple[str, ...] = ()
     _readers: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(_READERS, thread_name_prefix="log-reader")
     )

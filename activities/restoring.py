@@ -65,6 +65,7 @@ def restored(resources: Resources, run: StoredRun, graph: ResolvedGraph) -> Seed
             cause=run.cause,
             result=run_result(log, run.run_id),
         ),
+        search_attributes=resources.search_attributes,
         continue_after=resources.continue_after,
     )
 

@@ -11,6 +11,7 @@ from temporalio.exceptions import ApplicationError
 from activities.nodes import Ask, NodeCall, NodeError, RegisteredNode
 from activities.questions import question_problem
 from activities.resources import Resources
+from seeding.durations import parse_duration
 from seeding.errors import CommitUnavailable
 from seeding.identity import checkpoint_id, ticket_id
 from seeding.json_values import (
@@ -125,6 +126,7 @@ class NodeActivities:
             internal=self._internal(call),
             answer=answers[-1] if answers else None,
             answers=answers,
+            allowed_hosts=self._resources.http_hosts,
         )
 
     async def _invoke(self, registered: RegisteredNode, call: NodeCall) -> Json:
@@ -245,7 +247,14 @@ def _asked(call: NodeCallInput, ask: Ask) -> NodeCallResult:
         return _failed(
             f"node {call.node_id} (type {call.type}) cannot ask: {problem}", "InvalidAsk"
         )
-    return NodeCallResult(ask=AskWire(message=ask.message, kind=ask.kind, answer_schema=ask.schema))
+    return NodeCallResult(
+        ask=AskWire(
+            message=ask.message,
+            kind=ask.kind,
+            answer_schema=ask.schema,
+            deadline_after=parse_duration(ask.deadline, "deadline"),
+        )
+    )
 
 
 def _called(registered: RegisteredNode, call: NodeCall) -> Json:

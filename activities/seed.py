@@ -207,6 +207,7 @@ class SeedActivities:
                 lineage=_lineage(decision),
                 start=start,
             ),
+            search_attributes=self._resources.search_attributes,
             continue_after=self._resources.continue_after,
         )
 
@@ -252,7 +253,6 @@ def _check_available(request: RunRequest) -> None:
     """Refuse by name what the contract documents and this version does not do yet."""
     later = {
         "idempotencyKey": request.idempotency_key is not None,
-        "config.checkpointStore 'ephemeral'": request.config.checkpoint_store == "ephemeral",
         f"config.onBusy {request.config.on_busy!r}": request.config.on_busy != "reject",
         "config.maxPasses": request.config.max_passes is not None,
     }

@@ -1,6 +1,7 @@
 """What Temporal raises, as errors of this project: one class per cause."""
 
 from collections.abc import Iterator
+from shlex import quote
 from typing import cast
 
 from temporalio.client import (
@@ -103,7 +104,7 @@ def result_of_failure(failure: WorkflowFailureError, thread_id: str, run_id: str
     if not isinstance(cause, ApplicationError):
         raise RunLost(
             f"the workflow of run {run_id} of thread {thread_id!r} is gone: {cause}; "
-            f"`fermata state {thread_id}` shows what the log has of it"
+            f"`fermata state {quote(thread_id)}` shows what the log has of it"
         ) from failure
     details = details_of(cause)
     result = as_object(details)

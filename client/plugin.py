@@ -15,6 +15,7 @@ from workflows.run import Run
 PASSED_THROUGH = (
     "seeding",  # pure models and rules; imported once, not once a run
     "workflows",  # pure but for the workflow itself, which is written for the sandbox
+    "jmespath",  # decides conditions; pure
     "jsonschema",  # validates answers; pure, and slow to import again for every run
     "jsonschema_specifications",
     "referencing",
@@ -38,6 +39,7 @@ def fermata_plugin(resources: Resources) -> SimplePlugin:
             commits.commit,
             commits.open_run,
             commits.end_run,
+            commits.forget_run,
             seeds.seed_run,
             nodes.run_node,
             request_cancel,

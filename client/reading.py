@@ -3,18 +3,13 @@
 Nothing here needs a worker or a server, and nothing here changes the log.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from collections.abc import Sequence
 
 from activities.log import CommitLog, StateView, StoredRun
 from activities.results import run_result
 from seeding.bounded import shown_by_reference
 from seeding.commits import AuditDraft
-from seeding.errors import LogError, UnknownThread
+from seeding.errors import UnknownThread
 from seeding.identity import WORKFLOW_END, checkpoint_id
 from seeding.json_values import MAX_PAYLOAD_BYTES
 from seeding.model import JsonObject, as_object
@@ -22,30 +17,6 @@ from seeding.tickets import OpenTicket
 
 PART_BYTES = MAX_PAYLOAD_BYTES // 4
 """The most bytes each of ``data``, ``metadata`` and ``iterator`` shows by value."""
-
-
-@contextmanager
-def open_log(url: str) -> Generator[CommitLog]:
-    """Open a log that exists and close it again; a reader never makes one.
-
-    Raises:
-        LogError: There is no log at ``url``, or it is no URL.
-        NewerLog: A newer version of this project wrote it.
-        CommitUnavailable: It does not answer.
-    """
-    try:
-        database = make_url(url).database
-    except ArgumentError as error:
-        raise LogError(
-            f"FERMATA_LOG_URL {url!r} is no URL; give one such as sqlite:///.fermata/log.db"
-        ) from error
-    if url.startswith("sqlite") and database and not Path(database).is_file():
-        raise LogError(
-            f"there is no log at {database}; a worker makes it, FERMATA_HOME or FERMATA_LOG_URL "
-            "say where"
-        )
-    with CommitLog.open(url) as log:
-        yield log
 
 
 def latest_run(log: CommitLog, thread_id: str) -> StoredRun:

@@ -17,6 +17,7 @@ class Settings:
         task_queue: Where runs are started and served.
         nodes: Modules with node types.
         graphs: Folders of graph documents.
+        http_hosts: Hosts that nodes may call, each with a port where it is not the usual one.
         continue_after: Events of history after which a run continues as new.
     """
 
@@ -24,6 +25,7 @@ class Settings:
     task_queue: str
     nodes: tuple[str, ...]
     graphs: tuple[Path, ...]
+    http_hosts: tuple[str, ...] = ()
     continue_after: int = 1000
 
 
@@ -38,6 +40,7 @@ def settings() -> Settings:
         task_queue=os.environ.get("FERMATA_TASK_QUEUE") or DEFAULT_TASK_QUEUE,
         nodes=_listed("FERMATA_NODES", ","),
         graphs=tuple(Path(item) for item in _listed("FERMATA_GRAPHS", os.pathsep)),
+        http_hosts=_listed("FERMATA_HTTP_HOSTS", ","),
     )
 
 

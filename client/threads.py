@@ -3,72 +3,37 @@
 Every call has a deadline, in seconds, and raises one error per cause.
 """
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 
-from temporalio.client import (
-    Client,
-    WorkflowExecutionDescription,
-    WorkflowExecutionStatus,
-    WorkflowFailureError,
-    WorkflowHandle,
-)
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError
 
 from client.calls import call_server, call_worker
-from client.errors_of_temporal import error_of_rpc, result_of_failure
-from client.settings import DEFAULT_TASK_QUEUE
+from client.live_runs import DEFAULT_SECONDS, LiveRuns
 from client.start_call import details_of_start, payload_of, summary_of
-from client.thread_models import (
-    NOT_GIVEN,
-    NotGiven,
-    Standing,
-    StartedRun,
-    WaitingTicket,
-)
-from seeding.errors import (
-    FermataError,
-    StillOpen,
-    ThreadBusy,
-)
+from client.thread_models import NOT_GIVEN, NotGiven, StartedRun
+from seeding.errors import FermataError, ThreadBusy
 from seeding.identity import workflow_id
-from seeding.model import Json, JsonObject, as_list, as_object
+from seeding.model import Json, JsonObject
 from seeding.request import RunRequest, parse_request
 from workflows.commands import parse_command
 from workflows.inbox_model import Reply
 
-DEFAULT_SECONDS = 10.0
-"""How long a call may take."""
-
 BUSY_SECONDS = 2.0
 """How long a busy thread's run has to name its tickets."""
-
-FIRST_INTERVAL = 0.02
-LONGEST_INTERVAL = 0.5
-"""Seconds between two looks at a run that is waited for; each is half as long again."""
 
 RUN = "Run"
 """The workflow type."""
 
-_WAITING = ("awaiting", "paused")
 
-
-class Threads:
-    """The runs of threads on one Temporal server.
+class Threads(LiveRuns):
+    """The runs of threads on one Temporal server: started, answered, read and waited for.
 
     Args:
         client: A connected Temporal client, such as ``client.connection.connect`` returns.
         task_queue: Where runs are started.
     """
-
-    def __init__(self, client: Client, task_queue: str = DEFAULT_TASK_QUEUE) -> None:
-        self._client = client
-        self._task_queue = task_queue
-
-    # --- starting and ending ------------------------------------------------------------------
 
     async def start(
         self,
@@ -117,41 +82,12 @@ class Threads:
             workflow_id=handle.id,
         )
 
-    async def result(
-        self, thread_id: str, run_id: str | None = None, *, within: float
-    ) -> JsonObject:
-        """Wait for the end of a run and return its result (contract 3).
-
-        A run that failed returns its result too, with ``status`` ``failed``. Of a cancelled
-        run Temporal keeps no result: what is returned has ids and status only; the log has
-        the rest.
-
-        Args:
-            thread_id: The thread.
-            run_id: The run; by default the thread's newest.
-            within: Seconds to wait for the end.
-
-        Raises:
-            StartRefused: The start was refused, by the class of its code.
-            StillOpen: The run did not end in time.
-            RunLost: Its workflow was terminated or timed out.
-            UnknownThread: The server knows no such run.
-            ServerUnreachable: The server did not answer.
-        """
-        described = await self._describe(thread_id, DEFAULT_SECONDS)
-        named = run_id or described.raw_info.first_run_id
+    async def _busy(self, thread_id: str, run_id: str | None) -> ThreadBusy:
         try:
-            async with asyncio.timeout(within):
-                return await self._handle(thread_id, named).result()
-        except TimeoutError as error:
-            raise StillOpen(
-                f"run {named} of thread {thread_id!r} did not end within {within:g} s; see what "
-                f"it does with `fermata state {thread_id}`"
-            ) from error
-        except RPCError as error:
-            raise error_of_rpc(error, thread_id) from error
-        except WorkflowFailureError as failure:
-            return result_of_failure(failure, thread_id, named)
+            open_now = await self.tickets(thread_id, within=BUSY_SECONDS)
+        except FermataError:
+            return _busy(thread_id, run_id, None)
+        return _busy(thread_id, run_id, [item.ticket for item in open_now])
 
     # --- doors ----------------------------------------------------------------------------------
 
@@ -243,125 +179,6 @@ class Threads:
         )
         return Reply.model_validate(answer)
 
-    # --- reading the live run -------------------------------------------------------------------
-
-    async def state(self, thread_id: str, *, within: float = DEFAULT_SECONDS) -> JsonObject:
-        """Return the state as the thread's newest run holds it (contract 4, query ``state``).
-
-        Raises:
-            NoWorker: No worker answered.
-            UnknownThread: The server knows no run of the thread.
-            ServerUnreachable: The server did not answer.
-            CallRefused: The run cannot answer.
-        """
-        return as_object(await self._query(thread_id, "state", within)) or {}
-
-    async def tickets(
-        self, thread_id: str, *, within: float = DEFAULT_SECONDS
-    ) -> tuple[WaitingTicket, ...]:
-        """Return what the thread's newest run waits for; raises as :meth:`state` does."""
-        shown = as_list(await self._query(thread_id, "tickets", within)) or []
-        return tuple(WaitingTicket.model_validate(item) for item in shown)
-
-    async def open_execution(
-        self, thread_id: str, *, within: float = DEFAULT_SECONDS
-    ) -> str | None:
-        """Return the run id of the execution that is open on a thread; needs no worker.
-
-        Returns:
-            The first execution's id, None where nothing is open on the thread.
-
-        Raises:
-            UnknownThread: The server knows no run of the thread.
-            ServerUnreachable: The server did not answer.
-        """
-        described = await self._describe(thread_id, within)
-        return described.raw_info.first_run_id if _is_open(described) else None
-
-    async def wait(
-        self,
-        thread_id: str,
-        run_id: str | None = None,
-        *,
-        within: float,
-        answered: Sequence[str] = (),
-    ) -> Standing:
-        """Wait until a run waits for somebody or is over.
-
-        Args:
-            thread_id: The thread.
-            run_id: The run; by default the thread's newest.
-            within: Seconds to wait.
-            answered: Tickets with an accepted answer that the run may still have to commit; a
-                run that shows no other ticket is not waiting for anybody.
-
-        Raises:
-            StillOpen: It goes on and neither waits nor ended in time.
-            StartRefused: The start was refused, by the class of its code.
-            RunLost: The run's workflow was terminated.
-            NoWorker: No worker answers for the run.
-            UnknownThread: The server knows no run of the thread.
-            ServerUnreachable: The server did not answer.
-        """
-        until = asyncio.get_running_loop().time() + within
-        interval = FIRST_INTERVAL
-        while True:
-            described = await self._describe(thread_id, DEFAULT_SECONDS)
-            newest = described.raw_info.first_run_id
-            named = run_id or newest
-            if newest != named or not _is_open(described):
-                ended = await self.result(thread_id, named, within=DEFAULT_SECONDS)
-                return Standing(run_id=named, thread_id=thread_id, phase="ended", result=ended)
-            left = until - asyncio.get_running_loop().time()
-            if left <= 0:
-                raise StillOpen(
-                    f"run {named} of thread {thread_id!r} neither waits nor ended within "
-                    f"{within:g} s; it goes on"
-                )
-            standing = await self._standing(thread_id, named, min(left, DEFAULT_SECONDS))
-            if standing is not None and any(
-                item.ticket not in answered for item in standing.tickets
-            ):
-                return standing
-            await asyncio.sleep(min(interval, LONGEST_INTERVAL))
-            interval *= 1.5
-
-    async def _standing(self, thread_id: str, run_id: str, seconds: float) -> Standing | None:
-        state = await self.state(thread_id, within=seconds)
-        run = as_object(state.get("run")) or {}
-        phase = run.get("phase")
-        if phase not in _WAITING:
-            return None
-        waiting = as_list(run.get("waitingFor")) or []
-        return Standing(
-            run_id=run_id,
-            thread_id=thread_id,
-            phase=phase,
-            tickets=tuple(WaitingTicket.model_validate(item) for item in waiting),
-        )
-
-    async def _query(self, thread_id: str, name: str, within: float) -> Json:
-        call = self._handle(thread_id).query(name, rpc_timeout=timedelta(seconds=within))
-        doing = f"`fermata state {thread_id}` reads the log and needs none"
-        return await call_worker(self._client, thread_id, call, seconds=within, doing=doing)
-
-    async def _describe(self, thread_id: str, within: float) -> WorkflowExecutionDescription:
-        call = self._handle(thread_id).describe(rpc_timeout=timedelta(seconds=within))
-        return await call_server(thread_id, call, seconds=within)
-
-    def _handle(
-        self, thread_id: str, run_id: str | None = None
-    ) -> WorkflowHandle[JsonObject, JsonObject]:
-        name = workflow_id(thread_id)
-        return self._client.get_workflow_handle(name, run_id=run_id)
-
-    async def _busy(self, thread_id: str, run_id: str | None) -> ThreadBusy:
-        try:
-            open_now = await self.tickets(thread_id, within=BUSY_SECONDS)
-        except FermataError:
-            return _busy(thread_id, run_id, None)
-        return _busy(thread_id, run_id, [item.ticket for item in open_now])
-
 
 def _busy(thread_id: str, run_id: str | None, tickets: list[str] | None) -> ThreadBusy:
     doing = "is open"
@@ -379,11 +196,3 @@ def _busy(thread_id: str, run_id: str | None, tickets: list[str] | None) -> Thre
 
 def _reason(reason: str | None) -> JsonObject:
     return {} if reason is None else {"reason": reason}
-
-
-def _is_open(described: WorkflowExecutionDescription) -> bool:
-    # Between two executions of one chain the older one is what is described for a moment.
-    return described.status in (
-        WorkflowExecutionStatus.RUNNING,
-        WorkflowExecutionStatus.CONTINUED_AS_NEW,
-    )

@@ -48,9 +48,8 @@ async def _live_runs(log: CommitLog, tickets: Sequence[OpenTicket]) -> dict[str,
     found: dict[str, Live] = {}
     waiting = {item.body.run_id: item.body.thread_id for item in tickets}
     try:
-        async with asyncio.timeout(CONNECT_SECONDS):
-            client = await connect()
-    except (TimeoutError, FermataError):
+        client = await connect(within=CONNECT_SECONDS)
+    except FermataError:
         return found
     threads = Threads(client, DEFAULT_TASK_QUEUE)
     try:

@@ -280,6 +280,10 @@ class ClientError(FermataError):
     """A call that did not go through; one class per cause."""
 
 
+class InvalidSettings(ClientError):
+    """A setting of the environment cannot be used; the message names the variable."""
+
+
 class ServerUnreachable(ClientError):
     """No Temporal server answers at the configured address."""
 

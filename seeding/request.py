@@ -13,7 +13,9 @@ from seeding.identity import check_thread_id, parse_checkpoint_id, thread_of_wor
 from seeding.json_values import MAX_PAYLOAD_BYTES, MAX_VALUE_BYTES, find_not_json, size_in_bytes
 from seeding.model import Json, JsonObject, Model, as_object
 
-STORES = ("durable", "ephemeral")
+DURABLE = "durable"
+EPHEMERAL = "ephemeral"
+STORES = (DURABLE, EPHEMERAL)
 
 
 class RunConfig(Model):

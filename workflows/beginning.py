@@ -23,6 +23,7 @@ from workflows.commit_path import CommitPath
 from workflows.held import Held, RunFacts, after
 from workflows.outcome import Refused
 from workflows.scheduler import Plan, make_plan, open_position, restore
+from workflows.summaries import summary
 from workflows.transitions import opening_commit
 from workflows.wire import SEED_RUN, CommitReply, SeedInput, SeedResult, StartProblem
 
@@ -66,6 +67,7 @@ async def seed(seed_input: SeedInput) -> SeedResult:
             result_type=SeedResult,
             start_to_close_timeout=_SEED_TIME,
             retry_policy=_PATIENT,
+            summary=summary(f"where {seed_input.thread_id or 'this run'} starts from"),
         )
     except ActivityError as error:
         cause = error.cause

@@ -33,6 +33,7 @@ class CommandQueue:
             item.closing.ticket: item for item in items if isinstance(item, AnswerTaken)
         }
         self._decided: dict[str, TicketClosing] = {}
+        self._expiring: TicketClosing | None = None
 
     @property
     def pause_pending(self) -> bool:
@@ -45,16 +46,25 @@ class CommandQueue:
         return isinstance(turns[-1], PauseTaken) if turns else paused
 
     def is_reserved(self, ticket: str) -> bool:
-        """Return whether an accepted answer waits to close ``ticket``."""
-        return ticket in self._reserved
+        """Return whether an accepted answer, or an expiry, waits to close ``ticket``."""
+        return ticket in self._reserved or self._expires(ticket)
 
     def winner(self, ticket: str) -> TicketClosing | None:
         """Return how ``ticket`` is decided, committed or reserved; None if it is not."""
         decided = self._decided.get(ticket)
         if decided is not None:
             return decided
+        if self._expires(ticket):
+            return self._expiring
         reserved = self._reserved.get(ticket)
         return reserved.closing if reserved else None
+
+    def expire(self, closing: TicketClosing | None) -> None:
+        """Note that the engine commits an expiry, or, with None, that it does no longer."""
+        self._expiring = closing
+
+    def _expires(self, ticket: str) -> bool:
+        return self._expiring is not None and self._expiring.ticket == ticket
 
     def decided(self, ticket: str | None) -> TicketClosing | None:
         """Return how the log says ``ticket`` was closed; None while no commit closed it."""

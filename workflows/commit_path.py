@@ -16,7 +16,8 @@ from temporalio.exceptions import FailureError
 
 from seeding.commits import CommitOperation
 from workflows.graph.model import ResolvedGraph
-from workflows.wire import COMMIT, END_RUN, OPEN_RUN, CommitInput, CommitReply
+from workflows.summaries import summary
+from workflows.wire import COMMIT, END_RUN, FORGET_RUN, OPEN_RUN, CommitInput, CommitReply
 
 MAX_BATCH_COMMITS = 100
 """The most commits of one batch."""
@@ -64,29 +65,49 @@ class CommitPath:
             self._log_is_slow = True
             return await self._normal(COMMIT, CommitInput(operations=operations))
 
-    async def decision(self, operation: CommitOperation) -> CommitReply:
-        """Commit a decision that races with what may still arrive."""
-        return await self._normal(COMMIT, CommitInput(operations=[operation]))
+    async def decision(self, operation: CommitOperation, said: str) -> CommitReply:
+        """Commit a decision that races with what may still arrive.
+
+        Args:
+            operation: The decision.
+            said: What it is, for the Temporal UI.
+        """
+        return await self._normal(COMMIT, CommitInput(operations=[operation]), said)
 
     async def opening(
         self, operations: Sequence[CommitOperation], graph: ResolvedGraph
     ) -> CommitReply:
         """Commit the opening of a run, with the end of an old one where there is one."""
         return await self._normal(
-            OPEN_RUN, CommitInput(operations=operations, whole=True, graph=graph)
+            OPEN_RUN,
+            CommitInput(operations=operations, whole=True, graph=graph),
+            f"opens run {operations[-1].commit.thread_id}",
         )
 
     async def end(self, operation: CommitOperation) -> CommitReply:
         """Commit the end of a run; the reply holds the whole result."""
-        return await self._normal(END_RUN, CommitInput(operations=[operation]))
+        cause = operation.commit.disposition.cause
+        return await self._normal(
+            END_RUN, CommitInput(operations=[operation]), cause.kind if cause else ""
+        )
 
-    async def _normal(self, name: str, commits: CommitInput) -> CommitReply:
+    async def forget(self, run_id: str) -> None:
+        """Have an ephemeral run removed; its result is in this execution's history already."""
+        await workflow.execute_activity(
+            FORGET_RUN,
+            run_id,
+            start_to_close_timeout=_NORMAL_TIME,
+            retry_policy=_PATIENT,
+        )
+
+    async def _normal(self, name: str, commits: CommitInput, said: str = "") -> CommitReply:
         reply = await workflow.execute_activity(
             name,
             commits,
             result_type=CommitReply,
             start_to_close_timeout=_NORMAL_TIME,
             retry_policy=_PATIENT,
+            summary=summary(said) or None,
         )
         self._stretch = 0
         self._log_is_slow = not reply.at_once

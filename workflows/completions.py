@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 
 from seeding.commits import CommitOperation, ThreadCommit, operation
+from seeding.identity import parse_ticket_id
 from seeding.json_values import MAX_VALUE_BYTES, size_in_bytes
 from seeding.model import JsonObject
-from seeding.tickets import Ticket
+from seeding.tickets import Ticket, TicketClosing
 from workflows.commit_path import MAX_BATCH_BYTES, MAX_BATCH_COMMITS
 from workflows.effects import Finished
 from workflows.held import Held, after
@@ -106,6 +107,32 @@ def _settle_answer(plan: Plan, held: Held, taken: AnswerTaken) -> Settled:
         return step
     commit = node_commit(held, step, closed=closing)
     return (with_unnamed_answer(commit) if taken.unnamed else commit), step.position
+
+
+def settle_expiry(plan: Plan, held: Held, closing: TicketClosing) -> Settled:
+    """Return what follows from a ticket whose deadline passed before anybody answered.
+
+    A gate goes on by what its ``onDeadline`` says. A node that asked fails with the code
+    ``expired``: an expiry is an outcome of its own, never shaped like an answer.
+    """
+    name = parse_ticket_id(closing.ticket)
+    assert name is not None, "only tickets of this run have deadlines"
+    if plan.nodes[name.node_id].type.kind == "control":
+        given: JsonObject = {"decision": closing.decision, "actor": None, "expired": True}
+        outcome = answer(plan, held.position, name.node_id, name.occurrence, given)
+        assert isinstance(outcome, Completion)
+    else:
+        outcome = Completion(
+            node_id=name.node_id,
+            occurrence=name.occurrence,
+            failure=NodeFailureReport(
+                message=f"nobody answered ticket {closing.ticket} by its deadline", code="expired"
+            ),
+        )
+    step = _complete(plan, held, outcome)
+    if isinstance(step, Ending):
+        return step
+    return node_commit(held, step, closed=closing), step.position
 
 
 def _outcome_of(finished: Finished) -> Completion | Asked:

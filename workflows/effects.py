@@ -17,6 +17,8 @@ from temporalio.exceptions import (
 from seeding.identity import EffectName, effect_key
 from seeding.json_values import size_in_bytes
 from seeding.model import Json, JsonObject
+from workflows.delays import Delays
+from workflows.graph.builtin_types import DELAY
 from workflows.graph.model import NodeType
 from workflows.held import Held
 from workflows.scheduler import (
@@ -27,6 +29,7 @@ from workflows.scheduler import (
     references,
     resolve_inputs,
 )
+from workflows.summaries import summary
 from workflows.wire import (
     RUN_NODE,
     WORKER_STOPPED,
@@ -65,24 +68,37 @@ class Finished:
 class Effects:
     """Starts node calls as activities and queues what they came to, in order of arrival."""
 
-    def __init__(self) -> None:
+    def __init__(self, delays: Delays) -> None:
+        self._delays = delays
         self._flying: dict[EffectId, asyncio.Task[None]] = {}
         self.finished: deque[Finished] = deque()
         self.broken: Exception | None = None
 
     @property
     def in_flight(self) -> bool:
-        """Whether a call has not come to an end, or has not been committed."""
+        """Whether a call has not come to an end, or has not been committed.
+
+        A delay that is running is no call: nothing waits for it but its own node.
+        """
         return bool(self._flying) or bool(self.finished)
 
     def is_started(self, execution: Execution) -> bool:
         """Whether this very execution is in flight or waits to be committed."""
-        return effect_id(execution) in self._flying or any(
-            effect_id(item.execution) == effect_id(execution) for item in self.finished
+        key = effect_id(execution)
+        return (
+            key in self._flying
+            or self._delays.is_running(_delay_key(execution))
+            or any(effect_id(item.execution) == key for item in self.finished)
         )
 
     def start(self, plan: Plan, held: Held, execution: Execution) -> None:
-        """Start the call of one due execution."""
+        """Start the call, or the delay, of one due execution."""
+        node = plan.resolved.graph.by_id[execution.node_id]
+        if node.type == DELAY:
+            passed = NodeCallResult(outputs=resolve_inputs(plan, held.position, execution))
+            done = Finished(execution, passed, None, 0)
+            self._delays.start(_delay_key(execution), node, lambda: self.finished.append(done))
+            return
         call = node_call(plan, held, execution)
         self._flying[effect_id(execution)] = asyncio.create_task(
             self._call(plan, held, execution, call)
@@ -96,6 +112,7 @@ class Effects:
     def keep_only(self, due: tuple[Execution, ...]) -> None:
         """Forget what is no longer due, after the run was restored from the log."""
         wanted = [effect_id(execution) for execution in due]
+        self._delays.keep_only([_delay_key(execution) for execution in due])
         self.finished = deque(item for item in self.finished if effect_id(item.execution) in wanted)
         self._flying = {key: task for key, task in self._flying.items() if key in wanted}
 
@@ -137,6 +154,10 @@ async def _attempts(plan: Plan, held: Held, execution: Execution, call: NodeCall
 def effect_id(execution: Execution) -> EffectId:
     """Return what tells one execution's call from another's within a run."""
     return (execution.node_id, execution.occurrence, execution.ask)
+
+
+def _delay_key(execution: Execution) -> str:
+    return f"{execution.node_id}:{execution.occurrence}"
 
 
 def node_call(plan: Plan, held: Held, execution: Execution) -> NodeCallInput:
@@ -206,7 +227,7 @@ async def _run(call: NodeCallInput, kind: NodeType) -> NodeCallResult:
         start_to_close_timeout=timedelta(seconds=kind.timeout),
         heartbeat_timeout=HEARTBEAT,
         retry_policy=RetryPolicy(maximum_attempts=1),
-        summary=f"{call.node_id}:{call.occurrence}"[:200],
+        summary=summary(f"{call.node_id}:{call.occurrence}"),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from temporalio import workflow
 
 from seeding.commits import CommitOperation, EndCause, ThreadCommit, operation
-from seeding.request import RunRequest
+from seeding.request import EPHEMERAL, RunRequest
 from seeding.tickets import TicketClosing
 from workflows.beginning import (
     MAX_SEEDS,
@@ -26,7 +26,9 @@ from workflows.beginning import (
     with_last_run,
 )
 from workflows.commit_path import CommitPath
-from workflows.completions import Batch, next_control, settle
+from workflows.completions import Batch, Settled, next_control, settle, settle_expiry
+from workflows.deadlines import Deadlines, expiry
+from workflows.delays import Delays
 from workflows.effects import Effects
 from workflows.held import Held, after, with_times
 from workflows.inbox import Inbox
@@ -34,8 +36,16 @@ from workflows.inbox_model import AnswerTaken, LiftTaken, PauseTaken
 from workflows.outcome import RESULT_STATUS, Ended, GoesOn, Outcome, Refused
 from workflows.position import Position, next_occurrence
 from workflows.scheduler import Ending, Execution, Plan, due, is_finished, report
+from workflows.search_attributes import standing, updates
 from workflows.showing import current_details
-from workflows.transitions import UNNAMED, end_commit, lift_commit, pause_commit, pause_ticket
+from workflows.transitions import (
+    UNNAMED,
+    end_commit,
+    lift_commit,
+    pause_commit,
+    pause_ticket,
+    summary_of,
+)
 from workflows.wire import CommitReply, SeedInput, SeedResult
 
 LOG_IS_AHEAD = ("OperationReused", "OrdinalConflict", "RunTerminal", "ThreadVersionConflict")
@@ -52,25 +62,30 @@ class Engine:
         refused: Why the start was refused; None where it was not.
     """
 
-    def __init__(self, inbox: Inbox) -> None:
+    def __init__(self, inbox: Inbox, delays: Delays) -> None:
         self.inbox = inbox
         self.plan: Plan | None = None
         self.held: Held | None = None
         self.seeded: SeedResult | None = None
         self.refused: Refused | None = None
         self._path = CommitPath()
-        self._effects = Effects()
+        self._delays = delays
+        self._effects = Effects(delays)
         self._ending: Ending | None = None
         self._ending_closed: tuple[TicketClosing, ...] = ()
         self._seed_input: SeedInput | None = None
         self._commits = 0
+        self._deadlines = Deadlines()
+        self._shown: tuple[object, ...] = ()
 
     async def run(self, seed_input: SeedInput) -> Outcome:
         """Run to an outcome; never raises for what the log or a caller may do."""
         self._seed_input = seed_input
         try:
-            ended = await self._begin(seed_input)
-            return ended or await self._go_on()
+            outcome = await self._begin(seed_input) or await self._go_on()
+            if isinstance(outcome, Ended) and self._is_ephemeral():
+                await self._path.forget(outcome.result["runId"])
+            return outcome
         except StartRefusal as refusal:
             self.refused = refusal.refused
         except FencedOff as fenced:
@@ -130,6 +145,9 @@ class Engine:
         )
         self._adopt(held)
 
+    def _is_ephemeral(self) -> bool:
+        return self.seeded is not None and self.seeded.config.checkpoint_store == EPHEMERAL
+
     # --- the loop ---------------------------------------------------------------------------
 
     async def _go_on(self) -> Outcome:
@@ -166,7 +184,7 @@ class Engine:
         ending = self._why_end()
         if ending is not None:
             return not self._effects.in_flight
-        return self.inbox.has_commands
+        return self.inbox.has_commands or bool(self._deadlines.due)
 
     async def _commit_completions(self) -> bool:
         plan, held = self._live()
@@ -222,16 +240,35 @@ class Engine:
     async def _commit_command(self) -> bool:
         command = self.inbox.take()
         if command is None:
-            return False
+            return await self._commit_expiry()
         plan, held = self._live()
         if isinstance(command, AnswerTaken):
-            await self._commit_answer(plan, held, command)
+            await self._settle(held, settle(plan, held, command), command.closing)
         elif isinstance(command, PauseTaken):
             ticket = pause_ticket(held, command.reason)
             await self._decide(held, pause_commit(held, ticket), None)
         else:
             await self._lift(held, command)
         return True
+
+    async def _commit_expiry(self) -> bool:
+        """Commit the next expiry; an answer that was taken before it has won already."""
+        plan, held = self._live()
+        while self._deadlines.due:
+            ticket = self._deadlines.due.popleft()
+            found = next((item for item in held.open_tickets if item.body.ticket == ticket), None)
+            if found is None or not self.inbox.expire(expiry(found)):
+                continue
+            await self._settle(held, settle_expiry(plan, held, expiry(found)), expiry(found))
+            return True
+        return False
+
+    async def _settle(self, held: Held, settled: Settled, closing: TicketClosing) -> None:
+        if isinstance(settled, Ending):
+            self._ending, self._ending_closed = settled, (closing,)
+            return
+        commit, position = settled
+        await self._decide(held, commit, position)
 
     async def _lift(self, held: Held, command: LiftTaken) -> None:
         pause = held.pause
@@ -244,16 +281,8 @@ class Engine:
             )
             await self._decide(held, lift_commit(held, closing), None)
 
-    async def _commit_answer(self, plan: Plan, held: Held, command: AnswerTaken) -> None:
-        settled = settle(plan, held, command)
-        if isinstance(settled, Ending):
-            self._ending, self._ending_closed = settled, (command.closing,)
-            return
-        commit, position = settled
-        await self._decide(held, commit, position)
-
     async def _decide(self, held: Held, commit: ThreadCommit, position: Position | None) -> None:
-        reply = await self._path.decision(self._operation(held, commit))
+        reply = await self._path.decision(self._operation(held, commit), summary_of(commit))
         self._accept(reply, after(held, commit, position), commit.closed)
 
     # --- the end ----------------------------------------------------------------------------
@@ -278,13 +307,23 @@ class Engine:
         commit = end_commit(held, ending.cause, status, ending.report, self._ending_closed)
         reply = await self._path.end(self._operation(held, commit))
         self._accept(reply, after(held, commit))
+        self._delays.keep_only([])
         self.inbox.ended(ending.cause.kind)
         return Ended(ending.cause, reply.result or {})
 
     def show(self) -> None:
         """Put into the Temporal UI what the run waits for or does, now that it is committed."""
-        if self.plan is not None and self.held is not None:
-            workflow.set_current_details(current_details(self.held, self.plan))
+        plan, held = self._live()
+        workflow.set_current_details(current_details(held, plan))
+        now = standing(held)
+        if self.seeded is not None and now != self._shown:
+            self._shown = now
+            changes = updates(held, self.seeded.search_attributes)
+            if changes:
+                # The SDK leaves a type of this function open.
+                workflow.upsert_search_attributes(  # pyright: ignore[reportUnknownMemberType]
+                    changes
+                )
 
     # --- what is held -----------------------------------------------------------------------
 
@@ -335,6 +374,7 @@ class Engine:
         self.inbox.tickets_changed(
             held.open_tickets, lambda node_id: next_occurrence(held.position, node_id), closed
         )
+        self._deadlines.keep(held.open_tickets)
         self.show()
 
     async def _restore(self) -> Ended | None:

@@ -187,6 +187,7 @@ class Inbox:
         lifted = was_paused if was_paused not in (None, self._pause) else None
         self._learn(self._queue.unlisted(gone, lifted))
         self._queue.settle_head(was_paused, self._pause)
+        self._queue.expire(None)
         self._settle_kept()
 
     def ended(self, cause: str) -> None:
@@ -246,6 +247,17 @@ class Inbox:
     def unnamed_used(self) -> bool:
         """Whether the run has had its one answer with neither ticket nor command id."""
         return self._unnamed_used
+
+    def expire(self, closing: TicketClosing) -> bool:
+        """Reserve a ticket for its expiry, which the engine commits next.
+
+        Returns:
+            False where the ticket is not open or has a winner already; nothing is reserved.
+        """
+        if closing.ticket not in self._open or self._queue.is_reserved(closing.ticket):
+            return False
+        self._queue.expire(closing)
+        return True
 
     def winner(self, ticket: str) -> TicketClosing | None:
         """Return how a ticket is decided, committed or reserved; an expiry looks here first."""

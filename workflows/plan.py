@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from seeding.model import Json
-from workflows.graph.builtin_types import max_rounds
+from workflows.graph.builtin_types import max_retries, max_rounds
 from workflows.graph.model import (
     ERROR_PORT,
     LOOP_BACK_PORT,
@@ -36,6 +36,7 @@ class NodePlan:
         passing: Branch ports with an edge that carries a value.
         routes_errors: Whether a node-level failure of it has somewhere to go (ERR-7).
         max_rounds: Rounds it may run as a loop's head; None is no limit (SG-7).
+        max_retries: Retries it may have over the whole run (ERR-11).
     """
 
     node: Node
@@ -51,6 +52,7 @@ class NodePlan:
     passing: tuple[str, ...]
     routes_errors: bool
     max_rounds: int | None
+    max_retries: int
 
     @property
     def iterates(self) -> bool:
@@ -143,4 +145,5 @@ def _node_plan(
         passing=tuple(passing),
         routes_errors=any(leaves_error(edge) for edge in outgoing),
         max_rounds=max_rounds(node) if node.id in loops.of_head else None,
+        max_retries=max_retries(node, resolved.types[node.type]),
     )

@@ -1,6 +1,7 @@
 """What a run tells of its nodes: result keys, progress, and what it skipped."""
 
 from seeding.model import JsonObject
+from workflows.control.stop import is_stopped
 from workflows.plan import Plan
 from workflows.position import Position, is_finished
 
@@ -16,8 +17,9 @@ def report(plan: Plan, position: Position, stopped: bool = False) -> JsonObject:
     """Return ``nodes_skipped`` and ``skipped_node_ids`` of an ended run (BR-7).
 
     Nodes that never started count as skipped, in order of their ids, except after a stop
-    (ERR-5). Both keys are always there.
+    (ERR-5), which the position knows of. Both keys are always there.
     """
+    stopped = stopped or is_stopped(position)
     skipped = [] if stopped else [node for node in plan.nodes if node not in position.nodes]
     return {"nodes_skipped": len(skipped), "skipped_node_ids": sorted(skipped)}
 

@@ -21,6 +21,7 @@ from seeding.json_values import MAX_PAYLOAD_BYTES
 from seeding.model import Json, JsonObject, as_object
 from seeding.request import RunRequest, parse_request
 from workflows.commands import Undecodable
+from workflows.delays import Delays
 from workflows.engine import Engine
 from workflows.inbox import Inbox
 from workflows.outcome import CANCEL_CAUSES, FAILURE_CAUSES, Ended, GoesOn, Outcome, Refused
@@ -42,9 +43,11 @@ class Run:
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._carry = _carry_of(args)
-        carried = as_object((self._carry or {}).get("inbox"))
-        self._inbox = Inbox() if carried is None else Inbox.from_carry(carried)
-        self._engine = Engine(self._inbox)
+        carried = self._carry or {}
+        inbox, delays = as_object(carried.get("inbox")), as_object(carried.get("delays"))
+        self._inbox = Inbox() if inbox is None else Inbox.from_carry(inbox)
+        self._delays = Delays(delays)
+        self._engine = Engine(self._inbox, self._delays)
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:
@@ -54,7 +57,9 @@ class Run:
         if isinstance(outcome, GoesOn):
             await workflow.wait_condition(workflow.all_handlers_finished)
             # Taken last, so that what an update handler accepted meanwhile goes along.
-            workflow.continue_as_new(args=[{CONTINUED: {"inbox": self._inbox.carry()}}])
+            workflow.continue_as_new(
+                args=[{CONTINUED: {"inbox": self._inbox.carry(), "delays": self._delays.carry()}}]
+            )
         return await self._close(outcome)
 
     async def _shielded(self, body: "asyncio.Task[Outcome]") -> Outcome:

@@ -222,7 +222,7 @@ def may_retry(
     """Return whether a failed execution is run again in place, at once (ERR-11).
 
     Only a node-level failure whose ``retryable`` is literally true, and only while the retries
-    of the node over the whole run are below its type's ``max_retries``.
+    of the node over the whole run are below those it may have.
 
     Args:
         plan: The plan of the pinned graph.
@@ -233,11 +233,7 @@ def may_retry(
     """
     record = position.nodes.get(node_id)
     used = spent + (record.retries if record else 0)
-    return (
-        failure.routable
-        and failure.retryable is True
-        and used < plan.nodes[node_id].type.max_retries
-    )
+    return failure.routable and failure.retryable is True and used < plan.nodes[node_id].max_retries
 
 
 def _carry_iterator(draft: Draft, iterator: JsonObject) -> None:

@@ -4,6 +4,7 @@ from seeding.commits import EndCause
 from seeding.model import Json, JsonObject
 from seeding.state import StateUpdate
 from workflows.completion import Completion, Ending, Limits, NodeFailureReport
+from workflows.control.stop import STOP, stop_verdict
 from workflows.draft import Draft
 from workflows.loop_turns import begins_round
 from workflows.plan import NodePlan, branch_name
@@ -61,7 +62,11 @@ def record_end(
     completion: Completion,
     failure: NodeFailureReport | None,
 ) -> None:
-    """Record how an execution ended; an unrouted failure leaves a verdict (ERR-3, ERR-7, ERR-8)."""
+    """Record how an execution ended.
+
+    An unrouted failure leaves a verdict (ERR-3, ERR-7, ERR-8), and so does a ``stop`` (ERR-5);
+    the first verdict stays, whatever what was in flight beside it comes to.
+    """
     node_id = execution.node_id
     known = draft.nodes[node_id]
     ended: dict[str, Json] = {"retries": known.retries + completion.retries}
@@ -72,6 +77,8 @@ def record_end(
         inputs = read_inputs(draft.before.inputs, draft.outputs, execution) if passing else {}
         draft.record(execution, Recorded(outputs, passed_on(passing, outputs, inputs)))
         ended |= {"status": "completed", "active": active}
+        if node.node.type == STOP:
+            draft.verdict = draft.verdict or stop_verdict(execution)
     elif failure.routable and node.routes_errors:
         draft.record(execution, Recorded({"error": _error_object(node_id, failure)}, {}))
         ended |= {"status": "routed"}

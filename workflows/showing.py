@@ -98,11 +98,18 @@ def current_details(held: Held, plan: Plan) -> str:
     waiting = held.open_tickets
     if not waiting:
         done = sum(1 for node in held.position.nodes.values() if node.delivers)
-        return f"**Running**: {done} of {len(plan.nodes)} nodes done"
+        return f"**Running**: {done} of {len(plan.nodes)} nodes done{_round(held)}"
     lines: list[str] = []
     for ticket in waiting:
         lines += _ticket_lines(held, ticket.body, ticket.created_at, ticket.deadline)
     return "\n".join(lines)
+
+
+def _round(held: Held) -> str:
+    iterator = held.head.iterator
+    if iterator is None:
+        return ""
+    return f", `{iterator.node_id}` at item {iterator.index + 1} of {iterator.items}"
 
 
 def _ticket_lines(held: Held, ticket: Ticket, since: str, until: str | None) -> Sequence[str]:

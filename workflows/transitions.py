@@ -166,6 +166,19 @@ def end_commit(
     )
 
 
+def summary_of(commit: ThreadCommit) -> str:
+    """Return what a decision was, in a few words, for the Temporal UI."""
+    if any(ticket.is_pause for ticket in commit.opened):
+        return "paused"
+    if not commit.closed:
+        return commit.node_id or ""
+    closing = commit.closed[0]
+    if commit.node_id is None:
+        return "pause lifted"
+    said = closing.decision or closing.outcome
+    return f"{commit.node_id}: {said}" + (f" by {closing.actor}" if closing.actor else "")
+
+
 def end_report(status: str, metadata: JsonObject, held: Held) -> JsonObject:
     """Return the result of an ended run without ``results``, which are the run's rows."""
     return {

@@ -29,6 +29,7 @@ COMMIT = "commit"
 END_RUN = "end_run"
 RUN_NODE = "run_node"
 REQUEST_CANCEL = "request_cancel"
+FORGET_RUN = "forget_run"
 
 WORKER_STOPPED = "WorkerStopped"
 """Type of the failure of a node call whose worker was stopped while it ran."""
@@ -130,6 +131,7 @@ class SeedResult(Model):
         messages: Messages that the opening commit copies from an explicit snapshot.
         state: Cells that the opening commit sets from an explicit snapshot.
         opening: What the opening commit says; None for a restored run.
+        search_attributes: Names of the search attributes the server has.
         continue_after: Events of history after which the run continues as new.
     """
 
@@ -157,6 +159,7 @@ class SeedResult(Model):
     ends: list[CommitOperation] = []
     restored: Restored | None = None
     checkpoint_id: str = ""
+    search_attributes: tuple[str, ...] = ()
     continue_after: int = 1000
 
 
@@ -176,11 +179,12 @@ class CommitInput(WireModel):
 class CommitReply(WireModel):
     """The log's answer, small because it is kept in history once a batch.
 
-    ``last``: the last accepted operation is the run's newest commit. ``at_once``: no earlier
-    attempt of this activity failed. ``result``: the whole result, from the end of a run.
+    ``accepted``: how many operations were; None is all of them. ``last``: the last accepted
+    operation is the run's newest commit. ``at_once``: no earlier attempt of this activity
+    failed. ``result``: the whole result, from the end of a run.
     """
 
-    accepted: int
+    accepted: int | None = None
     duplicate: bool = False
     last: bool = True
     at_once: bool = True

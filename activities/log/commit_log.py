@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine
 
 from activities.log.async_reader import AsyncLogReader
 from activities.log.dialect import open_engine, storage_errors, writing
+from activities.log.forgetting import forget_run
 from activities.log.graphs import write_graph
 from activities.log.migrations import prepare_schema
 from activities.log.ownership import take_over
@@ -199,6 +200,24 @@ class CommitLog(AsyncLogReader):
             write_graph(connection, digest, graph_id, body, iso(self._clock()))
 
         return partial(self._in_transaction, work, f"keeping graph {graph_id}")
+
+    def forget_run(self, run_id: str) -> None:
+        """Remove an ended ephemeral run and all it left; one that is gone stays gone.
+
+        Raises:
+            InvalidCommit: The run is not ephemeral, has not ended, or is not its thread's last.
+        """
+        submit(self._writer, self._forgetting(run_id)).result()
+
+    async def forget_run_async(self, run_id: str) -> None:
+        """Do what :meth:`forget_run` does, in one hop off the event loop."""
+        await in_executor(self._writer, self._forgetting(run_id))
+
+    def _forgetting(self, run_id: str) -> Callable[[], None]:
+        def work(connection: Connection) -> None:
+            forget_run(connection, run_id)
+
+        return partial(self._in_transaction, work, f"forgetting run {run_id}")
 
     def _in_transaction(self, work: Callable[[Connection], _T], doing: str) -> _T:
         with self._writing(doing, quick=False) as connection:

@@ -4,15 +4,17 @@ What lives here: options and their refusals, and how answers are printed. What m
 a program would want to call; that is ``client.threads`` and ``client.reading``.
 """
 
-from client.command import acting, graphs, reading, serving, starting
+from client.command import acting, graphs, reading, sending, serving, starting, watching
 from client.command.application import app
 from client.command.output import leave
 
 __all__ = ["app", "main"]
 
-reading.register(app)
 starting.register(app)
+watching.register(app)
+sending.register(app)
 acting.register(app)
+reading.register(app)
 graphs.register(app)
 serving.register(app)
 

@@ -5,26 +5,34 @@ from typing import Annotated
 import typer
 
 from client.command import options
+from client.command.arguments import (
+    WORKER_SECONDS,
+    AnswerSeconds,
+    AsJson,
+    Thread,
+    examples,
+)
 from client.command.connecting import act
 from client.command.output import print_json, print_line
 from client.thread_models import NOT_GIVEN
 from client.threads import Threads
 from workflows.inbox_model import Reply
 
-Thread = Annotated[str, typer.Argument(metavar="THREAD", help="The thread, such as alice.")]
 Reason = Annotated[str | None, typer.Option(help="Why, as it is recorded.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the run's answer as JSON.")]
 EXAMPLES = {
-    "resume": "fermata resume alice --decision approve",
-    "pause": "fermata pause alice --reason 'checking the numbers'",
-    "cancel": "fermata cancel alice --reason 'not needed any more'",
+    "resume": (
+        "fermata resume alice  # lifts a pause",
+        "fermata resume alice --decision approve --actor carol",
+    ),
+    "pause": ("fermata pause alice --reason 'checking the numbers'",),
+    "cancel": ("fermata cancel alice --reason 'not needed any more'",),
 }
 
 
 def register(app: typer.Typer) -> None:
     """Add the verbs to the application."""
     for verb in (resume, pause, cancel):
-        app.command(epilog=f"Example: {EXAMPLES[verb.__name__]}")(verb)
+        app.command(epilog=examples(*EXAMPLES[verb.__name__]))(verb)
 
 
 def resume(
@@ -40,11 +48,13 @@ def resume(
     command_id: Annotated[
         str | None, typer.Option(help="The same id again gets the first answer again.")
     ] = None,
+    timeout: AnswerSeconds = WORKER_SECONDS,
     as_json: AsJson = False,
 ) -> None:
     """Answer what the run of THREAD waits for.
 
-    Without a ticket, a decision and a value it lifts the run's pause.
+    An approval takes a decision, another question a value. `fermata tickets` prints the line
+    that answers each open ticket. Without a decision and a value it lifts the run's pause.
     """
     answer = NOT_GIVEN if value is None else options.answer_value(value)
     answers = decision is not None or value is not None
@@ -52,7 +62,7 @@ def resume(
     async def resuming(threads: Threads) -> Reply:
         named = ticket
         if named is None and answers:
-            named = await _only_ticket(threads, thread)
+            named = await _only_ticket(threads, thread, timeout)
         return await threads.resume(
             thread,
             ticket=named,
@@ -60,30 +70,42 @@ def resume(
             value=answer,
             actor=actor,
             command_id=command_id,
+            within=timeout,
         )
 
     reply = act(resuming)
-    _print_reply(reply, as_json, _taken(reply) if answers else "the pause is lifted")
+    print_reply(reply, as_json, _taken(reply) if answers else "the pause is lifted")
 
 
-def pause(thread: Thread, reason: Reason = None, as_json: AsJson = False) -> None:
+def pause(
+    thread: Thread,
+    reason: Reason = None,
+    timeout: AnswerSeconds = WORKER_SECONDS,
+    as_json: AsJson = False,
+) -> None:
     """Hold the run of THREAD before its next node.
 
     Lift the pause with: fermata resume THREAD
     """
-    reply = act(lambda threads: threads.pause(thread, reason=reason))
-    _print_reply(reply, as_json, "the run will pause before its next node")
+    reply = act(lambda threads: threads.pause(thread, reason=reason, within=timeout))
+    print_reply(reply, as_json, "the run will pause before its next node")
 
 
-def cancel(thread: Thread, reason: Reason = None, as_json: AsJson = False) -> None:
+def cancel(
+    thread: Thread,
+    reason: Reason = None,
+    timeout: AnswerSeconds = WORKER_SECONDS,
+    as_json: AsJson = False,
+) -> None:
     """Cancel the run of THREAD, also while it waits."""
-    reply = act(lambda threads: threads.cancel(thread, reason=reason))
-    _print_reply(reply, as_json, "the run will end as cancelled")
+    reply = act(lambda threads: threads.cancel(thread, reason=reason, within=timeout))
+    print_reply(reply, as_json, "the run will end as cancelled")
 
 
-async def _only_ticket(threads: Threads, thread: str) -> str | None:
+async def _only_ticket(threads: Threads, thread: str, seconds: float) -> str | None:
     """Return the one open ticket of a node; None leaves it to the run to refuse by name."""
-    waiting = [item.ticket for item in await threads.tickets(thread) if not item.is_pause]
+    shown = await threads.tickets(thread, within=seconds)
+    waiting = [item.ticket for item in shown if not item.is_pause]
     return waiting[0] if len(waiting) == 1 else None
 
 
@@ -94,7 +116,8 @@ def _taken(reply: Reply) -> str:
     return f"{what} (ticket {reply.ticket})" if reply.ticket else what
 
 
-def _print_reply(reply: Reply, as_json: bool, text: str) -> None:
+def print_reply(reply: Reply, as_json: bool, text: str) -> None:
+    """Print the run's answer to a command: as JSON, or ``text`` for people."""
     if as_json:
         print_json(reply.to_json())
     else:

@@ -5,11 +5,23 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from client.command.arguments import examples
 from client.command.output import complain
 from seeding.errors import FermataError
 
 FAILED = 1
 """Exit code of what was refused or has failed; 2 is a wrong use of the command."""
+
+
+HELP = """Run node graphs on conversation threads, answer what they wait for, read the threads.
+
+A thread keeps messages and data; each run is one turn on it. Where a graph needs a person its
+run waits, for as long as it takes, until `fermata resume` answers.
+
+Runs are on the Temporal server of TEMPORAL_ADDRESS, done by a worker (`fermata worker`, or
+`make dev` with a server of its own). What threads hold is in the log of FERMATA_LOG_URL, or
+log.db in FERMATA_HOME; to read it takes neither server nor worker.
+"""
 
 
 class Verbs(TyperGroup):
@@ -32,7 +44,13 @@ class Verbs(TyperGroup):
 app = typer.Typer(
     name="fermata",
     cls=Verbs,
-    help="Run node graphs on conversation threads, answer what they wait for, read the threads.",
+    help=HELP,
+    epilog=examples(
+        "fermata start alice expense-review --input 'items.value=[50, 150]'",
+        "fermata watch alice",
+        "fermata resume alice --decision approve",
+        "fermata state alice",
+    ),
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

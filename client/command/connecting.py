@@ -9,9 +9,6 @@ from temporalio.runtime import Runtime, TelemetryConfig
 from client.connection import connect
 from client.settings import settings
 from client.threads import Threads
-from seeding.errors import ServerUnreachable
-
-CONNECT_SECONDS = 10.0
 
 _Answer = TypeVar("_Answer")
 
@@ -20,6 +17,7 @@ def act(work: Callable[[Threads], Awaitable[_Answer]]) -> _Answer:
     """Return what ``work`` does on the configured server.
 
     Raises:
+        InvalidSettings: The address or the profile cannot be read.
         ServerUnreachable: Nothing answers there.
     """
     hush()
@@ -27,15 +25,7 @@ def act(work: Callable[[Threads], Awaitable[_Answer]]) -> _Answer:
 
 
 async def _acting(work: Callable[[Threads], Awaitable[_Answer]]) -> _Answer:
-    try:
-        async with asyncio.timeout(CONNECT_SECONDS):
-            client = await connect()
-    except TimeoutError as error:
-        raise ServerUnreachable(
-            f"the Temporal server did not answer within {CONNECT_SECONDS:g} s; look at "
-            "TEMPORAL_ADDRESS"
-        ) from error
-    return await work(Threads(client, settings().task_queue))
+    return await work(Threads(await connect(), settings().task_queue))
 
 
 def hush() -> None:

@@ -8,6 +8,7 @@ import typer
 
 from activities.nodes import REGISTRY
 from client.command import options
+from client.command.arguments import AsJson, examples
 from client.command.output import complain, print_json, print_line
 from client.mermaid import mermaid
 from client.settings import settings
@@ -18,11 +19,13 @@ from workflows.graph.builtin_types import BUILTIN_TYPES, PLANNED
 from workflows.graph.document import read_graph
 from workflows.graph.model import Graph, NodeType
 from workflows.graph.resolution import resolve
+from workflows.scheduler import make_plan
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A graph document, JSON or YAML.")]
 
 verbs = typer.Typer(
     help="Check and show graph documents.",
+    epilog=examples("fermata graph check temporal-dev/graphs/expense-review.yaml"),
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -34,11 +37,8 @@ def register(app: typer.Typer) -> None:
     app.add_typer(verbs, name="graph")
 
 
-@verbs.command(epilog="Example: fermata graph check temporal-dev/graphs/expense-review.yaml")
-def check(
-    file: File,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-) -> None:
+@verbs.command(epilog=examples("fermata graph check temporal-dev/graphs/expense-review.yaml"))
+def check(file: File, as_json: AsJson = False) -> None:
     """Print the problems of the graph in FILE, one a line.
 
     Exit 1 where there are some.
@@ -51,7 +51,7 @@ def check(
         print_json(report)
     else:
         for problem in report["problems"]:
-            print_line(problem)
+            print_line(" ".join(str(problem).split()))
         for warning in report["warnings"]:
             complain(f"warning: {warning}")
         if not report["problems"]:
@@ -61,10 +61,18 @@ def check(
         raise typer.Exit(1)
 
 
-@verbs.command(epilog="Example: fermata graph show temporal-dev/graphs/expense-review.yaml")
-def show(file: File) -> None:
-    """Print the graph in FILE as a Mermaid flowchart."""
-    print_line(mermaid(read_graph(options.graph_document(file))))
+@verbs.command(epilog=examples("fermata graph show temporal-dev/graphs/expense-review.yaml"))
+def show(file: File, as_json: AsJson = False) -> None:
+    """Print the graph in FILE as a Mermaid flowchart.
+
+    Gates are hexagons, loops boxes with double sides, branches diamonds. A dotted wire goes
+    back into its loop, a thick one is a trigger, a ring ends a tool, a cross an error.
+    """
+    graph = read_graph(options.graph_document(file))
+    if as_json:
+        print_json({"graph": graph.id, "mermaid": mermaid(graph)})
+    else:
+        print_line(mermaid(graph))
 
 
 def _report(file: Path) -> JsonObject:
@@ -72,11 +80,17 @@ def _report(file: Path) -> JsonObject:
     load_nodes(nodes)
     try:
         graph = read_graph(options.graph_document(file))
-        resolved = resolve(graph, REGISTRY.types() if nodes else _assumed(graph))
+        known = REGISTRY.types()
+        resolved = resolve(graph, known if nodes else {**_assumed(graph), **known})
+        diagnostics = make_plan(resolved).loops.diagnostics
     except InvalidGraph as error:
         problems = as_list(error.details.get("problems")) or [error.message]
         return {"graph": None, "problems": problems, "warnings": []}
-    return {"graph": resolved.name, "problems": [], "warnings": list(resolved.graph.warnings)}
+    return {
+        "graph": resolved.name,
+        "problems": [],
+        "warnings": [*resolved.graph.warnings, *diagnostics],
+    }
 
 
 def _assumed(graph: Graph) -> Mapping[str, NodeType]:

@@ -32,7 +32,7 @@ def print_state(state: JsonObject) -> None:
         lines.append(f"at node {state['currentNodeId']}, iteration {state['iterationCount']}")
     iterator = as_object(state.get("iterator"))
     if iterator is not None and "index" in iterator:
-        lines.append(f"item {iterator['index']} of {_count(iterator.get('items'))} in its loop")
+        lines.append(f"item {iterator['index'] + 1} of {_count(iterator.get('items'))} in its loop")
     title = Text(printable(f"thread {state.get('threadId')}"))
     text = Text(printable("\n".join(lines)))
     console().print(Panel(text, title=title, title_align="left", expand=False))
@@ -69,18 +69,42 @@ def _print_waiting(thread_id: str, ticket: JsonObject) -> None:
         print_line(f"  {said}")
     if ticket.get("deadline"):
         print_line(f"  until {ticket['deadline']}")
-    print_line(f"  {_resume_line(thread_id, ticket)}")
+    print_line(f"  {resume_line(thread_id, ticket)}")
+    allowed = [str(item) for item in as_list(ticket.get("allowed")) or []]
+    others = [item for item in allowed if item != _first(allowed)]
+    if others:
+        print_line(f"  or, as decision: {', '.join(others)}")
 
 
-def _resume_line(thread_id: str, ticket: JsonObject) -> str:
-    words = ["fermata", "resume", thread_id]
-    if ticket["kind"] == "pause":
-        return shlex.join(words)
-    words += ["--ticket", ticket["ticket"]]
-    allowed = as_list(ticket.get("allowed")) or []
+def resume_line(thread_id: str, ticket: JsonObject) -> str:
+    """Return the exact line that answers a ticket, shell-quoted; it always names the ticket.
+
+    Where the ticket allows decisions the line takes the first of them, or ``approve``; else its
+    value is to be filled in. Where the ticket says who may answer, the first of them answers.
+
+    Args:
+        thread_id: The thread.
+        ticket: The ticket as ``waitingFor`` shows it (contract 4).
+    """
+    words = ["--ticket", str(ticket["ticket"])]
+    if ticket["kind"] != "pause":
+        words += _answer(ticket)
+    if thread_id.startswith("-"):
+        return shlex.join(["fermata", "resume", *words, "--", thread_id])
+    return shlex.join(["fermata", "resume", thread_id, *words])
+
+
+def _answer(ticket: JsonObject) -> list[str]:
+    allowed = [str(item) for item in as_list(ticket.get("allowed")) or []]
+    who = as_list(ticket.get("who")) or []
+    actor = ["--actor", str(who[0])] if who else []
     if not allowed:
-        return shlex.join([*words, "--value", "..."])
-    return shlex.join([*words, "--decision", "approve" if "approve" in allowed else allowed[0]])
+        return ["--value", "...", *actor]
+    return ["--decision", _first(allowed), *actor]
+
+
+def _first(allowed: Sequence[str]) -> str:
+    return "approve" if "approve" in allowed else allowed[0]
 
 
 def _print_part(name: str, value: Json) -> None:

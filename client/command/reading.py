@@ -9,37 +9,41 @@ import typer
 from activities.log import CommitLog
 from client import reading
 from client.command import people
+from client.command.arguments import AsJson, Thread, examples
 from client.command.connecting import hush
 from client.command.output import print_json
+from client.log_opening import open_log
 from client.settings import settings
 from client.waiting import tickets_document
 from seeding.model import Json
 
 _Document = TypeVar("_Document", bound=Json)
 
-Thread = Annotated[str, typer.Argument(metavar="THREAD", help="The thread, such as alice.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 EXAMPLES = {
-    "state": "fermata state alice --json",
-    "threads": "fermata threads",
-    "runs": "fermata runs alice --json",
-    "messages": "fermata messages alice",
-    "checkpoints": "fermata checkpoints alice",
-    "tickets": "fermata tickets alice",
-    "provenance": "fermata provenance alice",
+    "tickets": ("fermata tickets", "fermata tickets alice --json"),
+    "state": (
+        "fermata state alice",
+        "fermata state alice --full --json",
+    ),
+    "threads": ("fermata threads",),
+    "runs": ("fermata runs alice", "fermata runs alice --json"),
+    "messages": ("fermata messages alice",),
+    "checkpoints": ("fermata checkpoints alice",),
+    "provenance": ("fermata provenance alice",),
 }
 
 
 def register(app: typer.Typer) -> None:
     """Add the verbs to the application."""
-    for verb in (state, threads, runs, messages, checkpoints, tickets, provenance):
-        app.command(epilog=f"Example: {EXAMPLES[verb.__name__]}")(verb)
+    for verb in (tickets, state, messages, threads, runs, checkpoints, provenance):
+        app.command(epilog=examples(*EXAMPLES[verb.__name__]))(verb)
 
 
 def state(
     thread: Thread,
     checkpoint: Annotated[
-        str | None, typer.Option(help="One of its checkpoints; by default its latest state.")
+        str | None,
+        typer.Option(help="One that `fermata checkpoints` lists; by default its latest state."),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Show large values whole.")] = False,
     as_json: AsJson = False,
@@ -77,11 +81,11 @@ def checkpoints(thread: Thread, as_json: AsJson = False) -> None:
 
 def tickets(
     thread: Annotated[
-        str | None, typer.Argument(metavar="[THREAD]", help="The thread; by default all.")
+        str | None, typer.Argument(metavar="THREAD", help="The thread; by default all.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what is waited for.
+    """List what is waited for, each with the line that answers it.
 
     live says whether the server has the run that waits open; unknown where none answered.
     """
@@ -102,7 +106,7 @@ def _show(
     print_for_people: Callable[[_Document], None],
     as_json: bool,
 ) -> None:
-    with reading.open_log(settings().log_url) as log:
+    with open_log(settings().log_url) as log:
         document = read(log)
     if as_json:
         print_json(document)

@@ -5,13 +5,17 @@ from pathlib import Path
 
 import pytest
 from command_runner import Answer
+from live_stage import STAGE
 
+from client.mermaid import mermaid
 from workflows.graph.digest import graph_digest
 from workflows.graph.document import read_graph
+from workflows.graph.model import Edge, Graph, Node
 from workflows.graph.text import parse_document
 
 Command = Callable[..., Answer]
 
+EXPENSE_REVIEW = str(STAGE / "graphs" / "expense-review.yaml")
 GREET = """
 id: greet
 nodes:
@@ -27,9 +31,9 @@ BROKEN = """
 id: broken
 nodes:
   - {id: items, type: value}
-  - {id: later, type: switch}
+  - {id: each, type: for_each, config: {maxRounds: 0}}
 edges:
-  - items.vlaue -> later.data
+  - items.vlaue -> each.items
 """
 
 
@@ -62,7 +66,7 @@ class TestCheck:
 
         assert answer.code == 1
         assert len(answer.out.splitlines()) == 2
-        assert "node 'later': type 'switch' is not available" in answer.out
+        assert "node 'each': config maxRounds is 0" in answer.out
         assert "no output port 'vlaue'" in answer.out
         assert answer.err == f"InvalidGraph: {file} has 2 problems\n"
 
@@ -99,22 +103,68 @@ class TestCheck:
 
 
 class TestShow:
-    def test_it_is_a_mermaid_flowchart(
+    def test_values_loops_and_the_wire_back_are_told_apart(
         self, fermata: Command, document: Callable[[str], str]
     ) -> None:
         assert fermata("graph", "show", document(GREET)).out.splitlines() == [
             "flowchart TD",
-            '    n0["each (for_each)"]',
-            '    n1["items (value)"]',
+            '    n0[["each (for_each)"]]',
+            '    n1[/"items (value)"/]',
             '    n2["say (greeting)"]',
             '    n0 -->|"current_item → item"| n2',
             '    n1 -->|"value → items"| n0',
             '    n2 -.->|"text → loop_back"| n0',
         ]
 
-    def test_names_hold_no_syntax(self, fermata: Command, document: Callable[[str], str]) -> None:
-        text = "id: odd\nnodes:\n  - {id: 'say \"hi\" <b>#1', type: reply}\nedges: []\n"
+    def test_a_gate_has_a_shape_and_a_style_of_its_own(self, fermata: Command) -> None:
+        lines = fermata("graph", "show", EXPENSE_REVIEW).out.splitlines()
 
-        assert fermata("graph", "show", document(text)).out.splitlines()[1] == (
-            '    n0["say #quot;hi#quot; #lt;b#gt;#35;1 (reply)"]'
+        assert '    n2{{"gate (gate)"}}' in lines
+        assert '    n0 -->|"over → item"| n2' in lines
+        assert lines[-1] == "    class n2 gate"
+
+    @pytest.mark.parametrize(
+        ("edge", "drawn"),
+        [
+            ("a.done -> b.trigger", '==>|"done → trigger"|'),
+            ("a.error -> b.problem", '--x|"error → problem"|'),
+            ("a.done -> b.item", '-->|"done → item"|'),
+        ],
+    )
+    def test_every_kind_of_wire_has_its_own_line(
+        self, fermata: Command, document: Callable[[str], str], edge: str, drawn: str
+    ) -> None:
+        text = f"id: two\nnodes: [{{id: a, type: x}}, {{id: b, type: x}}]\nedges: ['{edge}']\n"
+
+        assert fermata("graph", "show", document(text)).out.splitlines()[3] == f"    n0 {drawn} n1"
+
+    def test_a_tool_wire_ends_in_a_ring(self) -> None:
+        nodes = (Node(id="a", type="x"), Node(id="b", type="x"))
+        wire = Edge(source="a", source_port="tool", target="b", target_port="tools", kind="tool")
+
+        assert mermaid(Graph(id="two", nodes=nodes, edges=(wire,))).endswith(
+            '    n0 --o|"tool → tools"| n1'
         )
+
+    @pytest.mark.parametrize(
+        ("node_id", "shown"),
+        [
+            ('say "hi" <b>#1', "say #quot;hi#quot; #lt;b#gt;#35;1"),
+            ("`code` a|b;c", "#96;code#96; a#124;b#59;c"),
+            ("%%{init}%% $$x$$ &amp;", "#37;#37;{init}#37;#37; #36;#36;x#36;#36; #amp;amp#59;"),
+            ("two\nlines", "two lines"),
+            ("end", "end"),
+        ],
+    )
+    def test_names_hold_no_syntax(self, node_id: str, shown: str) -> None:
+        graph = Graph(id="odd", nodes=(Node(id=node_id, type="fetch"),), edges=())
+
+        assert mermaid(graph).splitlines()[1] == f'    n0["{shown} (fetch)"]'
+
+    def test_with_json_there_is_one_document(
+        self, fermata: Command, document: Callable[[str], str]
+    ) -> None:
+        shown = fermata("graph", "show", document(GREET), "--json").document
+
+        assert shown["graph"] == "greet"
+        assert shown["mermaid"].startswith("flowchart TD\n")

@@ -1,115 +1,13 @@
 """The client and the command against a real server and a real worker."""
 
-import asyncio
 import json
-import os
-import signal
-import sys
-import uuid
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
-from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.testing import WorkflowEnvironment
+from live_stage import FAILING, REVIEW, SOON, Served, in_phase
 
-from client.settings import Settings
-from client.threads import Threads
-from client.worker import build_worker, open_resources
 from seeding import errors
-from seeding.errors import FermataError
-from seeding.model import Json, JsonObject
 from seeding.request import RunRequest
-
-ROOT = Path(__file__).resolve().parents[2]
-STAGE = ROOT / "temporal-dev"
-REVIEW: JsonObject = {
-    "graph": "expense-review",
-    "message": "please check these",
-    "input": {"items": {"value": [50, 150]}},
-}
-WITHIN_LIMIT: JsonObject = {"graph": "expense-review", "input": {"items": {"value": [50]}}}
-FAILING: JsonObject = {
-    "graph": {"id": "failing", "nodes": [{"id": "check", "type": "expense_policy"}], "edges": []}
-}
-SOON = 20.0
-
-
-@dataclass(frozen=True)
-class Served:
-    """A worker on a queue of its own, and how to reach it."""
-
-    threads: Threads
-    client: Client
-    configured: Settings
-
-    def environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if "TEMPORAL" not in name}
-        return {
-            **kept,
-            "TEMPORAL_ADDRESS": self.client.service_client.config.target_host,
-            "TEMPORAL_NAMESPACE": self.client.namespace,
-            "TEMPORAL_CONFIG_FILE": os.devnull,
-            "FERMATA_LOG_URL": self.configured.log_url,
-            "FERMATA_TASK_QUEUE": self.configured.task_queue,
-            "FERMATA_NODES": "sample_nodes",
-            "FERMATA_GRAPHS": str(STAGE / "graphs"),
-            "PYTHONPATH": os.pathsep.join((str(STAGE), str(ROOT))),
-        }
-
-    async def begin(self, *arguments: str) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "client.command", *arguments),
-            env=self.environment(),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-
-    async def command(self, *arguments: str) -> tuple[int, str, str]:
-        process = await self.begin(*arguments)
-        out, err = await process.communicate()
-        assert process.returncode is not None
-        return process.returncode, out.decode(), err.decode()
-
-    async def document(self, *arguments: str) -> Json:
-        code, out, err = await self.command(*arguments, "--json")
-        assert (code, err) == (0, "")
-        return json.loads(out)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def unserved(temporal: WorkflowEnvironment, log_url: str) -> Served:
-    """A queue that no worker serves."""
-    config = temporal.client.config()
-    config["data_converter"] = pydantic_data_converter
-    client = Client(**config)
-    configured = Settings(
-        log_url=log_url,
-        task_queue=f"q-{uuid.uuid4().hex}",
-        nodes=("sample_nodes",),
-        graphs=(STAGE / "graphs",),
-    )
-    return Served(Threads(client, configured.task_queue), client, configured)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def served(unserved: Served) -> AsyncGenerator[Served]:
-    """The same with a worker."""
-    configured = unserved.configured
-    async with (
-        open_resources(configured) as resources,
-        build_worker(unserved.client, resources, configured.task_queue),
-    ):
-        yield unserved
-
-
-@pytest.fixture
-def thread() -> str:
-    """A thread that no other test uses."""
-    return f"t-{uuid.uuid4().hex[:12]}"
 
 
 class TestThreads:
@@ -192,9 +90,9 @@ class TestThreads:
         await served.threads.wait(thread, within=SOON)
 
         await served.threads.pause(thread, reason="checking")
-        paused = await _in_phase(served.threads, thread, "paused")
+        paused = await in_phase(served.threads, thread, "paused")
         await served.threads.resume(thread)
-        await _in_phase(served.threads, thread, "awaiting")
+        await in_phase(served.threads, thread, "awaiting")
 
         reasons = [ticket.get("reason") for ticket in paused["waitingFor"]]
         assert (paused["pausedReason"], reasons) == (None, [None, "checking"])
@@ -275,81 +173,91 @@ class TestWithoutAWorker:
 
 class TestCommand:
     async def test_start_watch_then_resume_without_naming_the_one_ticket(
-        self, served: Served, thread: str
+        self, here: Served, thread: str
     ) -> None:
-        watched = await served.document(
-            *("start", thread, "expense-review", "--input", "items.value=[50, 150]", "--watch")
+        watched = await here.answer(
+            *("start", thread, "expense-review", "--input", "items.value=[50, 150]"),
+            *("--watch", "--json"),
         )
-        ticket = watched["standing"]["tickets"][0]["ticket"]
-        listed = await served.document("tickets", thread)
-        reply = await served.document("resume", thread, "--decision", "approve")
-        await served.threads.result(thread, within=SOON)
-        state = await served.document("state", thread)
+        standing = json.loads(watched.out)["standing"]
+        ticket = standing["tickets"][0]["ticket"]
+        listed = (await here.answer("tickets", thread, "--json")).document
+        reply = (await here.answer("resume", thread, "--decision", "approve", "--json")).document
+        await here.threads.result(thread, within=SOON)
+        state = (await here.answer("state", thread, "--json")).document
 
-        assert watched["workflowId"] == f"thread/{thread}"
-        assert watched["standing"]["phase"] == "awaiting"
+        assert (watched.code, standing["phase"]) == (0, "awaiting")
+        assert json.loads(watched.out)["workflowId"] == f"thread/{thread}"
         assert [(item["ticket"], item["live"]) for item in listed] == [(ticket, "yes")]
         assert (reply["accepted"], reply["ticket"]) == (True, ticket)
         assert (state["status"], state["run"]["checkpointId"]) == ("completed", "workflow_end")
 
     async def test_a_ticket_whose_workflow_is_gone_is_not_live(
-        self, served: Served, thread: str
+        self, here: Served, thread: str
     ) -> None:
-        started = await served.threads.start(thread, REVIEW)
-        await served.threads.wait(thread, within=SOON)
-        await served.client.get_workflow_handle(started.workflow_id).terminate("power cut")
+        started = await here.threads.start(thread, REVIEW)
+        await here.threads.wait(thread, within=SOON)
+        await here.client.get_workflow_handle(started.workflow_id).terminate("power cut")
 
-        assert [item["live"] for item in await served.document("tickets", thread)] == ["no"]
+        listed = (await here.answer("tickets", thread, "--json")).document
 
-    async def test_a_refused_start_exits_1_with_one_line(self, served: Served, thread: str) -> None:
-        code, out, err = await served.command("start", thread, "nowhere", "--watch")
+        assert [item["live"] for item in listed] == ["no"]
 
-        assert code == 1
-        assert out.startswith("run ")
-        assert err.startswith("UnknownGraph: ")
-        assert err.count("\n") == 1
+    async def test_a_refused_start_exits_1_with_one_line(self, here: Served, thread: str) -> None:
+        refusal = (await here.answer("start", thread, "nowhere")).refusal
+
+        assert refusal.startswith("UnknownGraph: ")
+
+    async def test_a_start_nobody_takes_up_is_kept_and_said(
+        self, nobody_here: Served, thread: str
+    ) -> None:
+        answer = await nobody_here.answer(
+            "start", thread, "expense-review", "--timeout", "0.2", "--json"
+        )
+
+        assert answer.code == 0
+        assert json.loads(answer.out)["threadId"] == thread
+        assert answer.err.startswith("no worker has taken the run up within 0.2 s; ")
 
     async def test_a_failed_run_that_is_watched_exits_1(
-        self, served: Served, thread: str, tmp_path: Path
+        self, here: Served, thread: str, tmp_path: Path
     ) -> None:
         graph = tmp_path / "failing.json"
         graph.write_text(json.dumps(FAILING["graph"]))
 
-        code, out, err = await served.command("start", thread, str(graph), "--watch", "--json")
+        answer = await here.answer("start", thread, str(graph), "--watch", "--json")
 
-        assert (code, json.loads(out)["standing"]["result"]["status"]) == (1, "failed")
-        assert err.startswith("failed: run ")
+        assert (answer.code, json.loads(answer.out)["standing"]["result"]["status"]) == (
+            1,
+            "failed",
+        )
+        assert answer.err.splitlines()[-1].startswith("failed: run ")
 
-    async def test_a_run_that_ends_is_shown_to_people_with_its_results(
-        self, served: Served, thread: str
-    ) -> None:
-        code, out, err = await served.command(
-            "start", thread, "expense-review", "--input", "items.value=[50]", "--watch"
+    async def test_the_config_reaches_the_run(self, here: Served, thread: str) -> None:
+        answer = await here.answer(
+            *("start", thread, "expense-review", "--input", "items.value=[50, 60]"),
+            *("--config", '{"maxIterations": 1}', "--watch"),
+        )
+        runs = (await here.answer("runs", thread, "--json")).document
+
+        assert answer.code == 1
+        assert answer.err.splitlines()[-1].startswith("max_iterations_exceeded: run ")
+        assert runs[0]["config"]["maxIterations"] == 1
+        assert (runs[0]["result"]["status"], runs[0]["result"]["results"]) == (
+            "max_iterations_exceeded",
+            [],
         )
 
-        assert (code, err) == (0, "")
-        assert "ended: completed" in out
-
-    async def test_the_worker_says_when_it_polls_and_stops_by_signal(
-        self, unserved: Served, thread: str
+    async def test_a_cancelled_run_has_its_result_in_its_row(
+        self, here: Served, thread: str
     ) -> None:
-        process = await unserved.begin("worker")
-        assert process.stdout is not None
-        line = await asyncio.wait_for(process.stdout.readline(), SOON)
-        await unserved.threads.start(thread, WITHIN_LIMIT)
-        result = await unserved.threads.result(thread, within=SOON)
-        process.send_signal(signal.SIGTERM)
-        await asyncio.wait_for(process.communicate(), SOON)
+        await here.threads.start(thread, REVIEW)
+        await here.threads.wait(thread, within=SOON)
+        await here.answer("cancel", thread, "--reason", "not needed")
+        await here.threads.result(thread, within=SOON)
 
-        assert line == b"worker ready\n"
-        assert result["status"] == "completed"
-        assert process.returncode == 0
+        row = (await here.answer("runs", thread, "--json")).document[0]
 
-
-async def _in_phase(threads: Threads, thread: str, phase: str) -> JsonObject:
-    for _ in range(200):
-        run = (await threads.state(thread))["run"]
-        if run["phase"] == phase:
-            return run
-        await asyncio.sleep(0.02)
-    raise FermataError(f"thread {thread} never came to phase {phase}")
+        assert row["cause"]["kind"] == "Cancelled"
+        assert row["result"]["status"] == "cancelled"
+        assert row["result"]["results"]["items"] == {"value": [50, 150]}

@@ -163,7 +163,7 @@ class TestState:
 
         assert "thread alice" in out
         assert "awaiting" in out
-        assert "item 1 of 2 in its loop" in out
+        assert "item 2 of 2 in its loop" in out
         assert f"fermata resume alice --ticket {TICKET} --decision approve" in out
         assert "budget = 500" in out
         assert "user: please check these" in out

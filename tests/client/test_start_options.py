@@ -54,7 +54,7 @@ class TestInput:
 
 
 class TestObjects:
-    @pytest.mark.parametrize("option", ["--data", "--metadata"])
+    @pytest.mark.parametrize("option", ["--data", "--metadata", "--config"])
     @pytest.mark.parametrize("text", ["{bad", "[1]", "nothing"])
     def test_bad_json_is_a_usage_error_naming_the_option(
         self, fermata: Command, option: str, text: str
@@ -136,29 +136,21 @@ class TestValue:
 
 
 class TestBeforeTheServer:
+    def test_an_unknown_key_of_the_config_is_named(self, fermata: Command) -> None:
+        refusal = fermata("start", "alice", "greet", "--config", '{"maxRounds": 3}').refusal
+
+        assert refusal == (
+            "InvalidRequest: the request cannot be read: config.maxRounds: unknown field"
+        )
+
+    def test_keys_of_the_config_are_camel_case_only(self, fermata: Command) -> None:
+        refusal = fermata("start", "alice", "greet", "--config", '{"max_iterations": 3}').refusal
+
+        assert "config.max_iterations: unknown field" in refusal
+
     def test_a_thread_id_with_a_slash_is_refused(self, fermata: Command) -> None:
         assert fermata("start", "a/b", "greet").refusal.startswith("InvalidRequest: ")
-
-    def test_without_a_server_every_acting_verb_says_so(self, fermata: Command) -> None:
-        for arguments in (
-            ("start", "alice", "greet"),
-            ("resume", "alice", "--decision", "approve"),
-            ("pause", "alice"),
-            ("cancel", "alice", "--reason", "not needed"),
-            ("worker",),
-        ):
-            assert fermata(*arguments).refusal.startswith("ServerUnreachable: "), arguments
 
     @pytest.mark.parametrize("arguments", [("start", "alice"), ("state",), ("sing", "alice")])
     def test_a_wrong_use_exits_2(self, fermata: Command, arguments: tuple[str, ...]) -> None:
         assert fermata(*arguments).usage_error
-
-    @pytest.mark.parametrize(
-        "verb",
-        ["state", "start", "resume", "pause", "cancel", "worker", "runs", "threads", "tickets"],
-    )
-    def test_every_help_has_an_example(self, fermata: Command, verb: str) -> None:
-        answer = fermata(verb, "--help")
-
-        assert answer.code == 0
-        assert "Example: " in answer.out

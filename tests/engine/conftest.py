@@ -3,8 +3,9 @@ from collections.abc import AsyncGenerator
 import pytest_asyncio
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.testing import WorkflowEnvironment
+from temporalio.testing import TimeSkippingConfig, WorkflowEnvironment
 
+from settings import server_settings, temporal_binary
 from tests.engine.stage import Stage, staged
 
 
@@ -21,3 +22,24 @@ async def stage(client: Client, log_url: str) -> AsyncGenerator[Stage]:
     """A served stage."""
     async with staged(client, log_url) as served:
         yield served
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def clock() -> AsyncGenerator[WorkflowEnvironment]:
+    """A dev server with a clock for each run; nothing is skipped unless a test says so."""
+    skipping = ["--dynamic-config-value", "frontend.WorkflowTimeSkippingEnabled=true"]
+    async with await WorkflowEnvironment.start_time_skipping_v2(  # pyright: ignore[reportUnknownMemberType]
+        dev_server_existing_path=str(temporal_binary()),
+        dev_server_extra_args=[*server_settings(for_tests=True), *skipping],
+        dev_server_log_level="error",
+        ts_config=TimeSkippingConfig(enabled=False),
+    ) as environment:
+        yield environment
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def skipping_client(clock: WorkflowEnvironment) -> Client:
+    """A client of the server whose time can be moved."""
+    config = clock.client.config()
+    config["data_converter"] = pydantic_data_converter
+    return Client(**config)

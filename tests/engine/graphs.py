@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+from temporalio.api.enums.v1 import EventType
+
 from seeding.model import JsonObject
 from tests.engine.nodes import CALLS
 from tests.engine.stage import Handle
@@ -80,6 +82,12 @@ async def until_waiting_for(handle: Handle, *tickets: str) -> list[JsonObject]:
             return listed
         await asyncio.sleep(0.01)
     raise AssertionError(f"the run never waited for just {wanted}")
+
+
+async def count_of_type(handle: Handle, event_type: "EventType.ValueType") -> int:
+    """How many events of a type a run's history holds."""
+    events = (await handle.fetch_history()).events
+    return sum(event.event_type == event_type for event in events)
 
 
 async def count_events(handle: Handle) -> int:

@@ -57,7 +57,7 @@ async def blind(call: NodeCall) -> dict[str, Any]:
 async def asks(call: NodeCall) -> dict[str, Any]:
     """Ask until the answer is the configured one."""
     if call.answer != call.config["wanted"]:
-        raise Ask("What is it?", kind="text")
+        raise Ask("What is it?", kind="text", deadline=call.config.get("deadline"))
     return {"answers": list(call.answers), "interrupt": call.internal["__interrupt_id__"]}
 
 

@@ -25,6 +25,7 @@ from activities.nodes import REGISTRY
 from activities.resources import Resources
 from client.plugin import fermata_plugin
 from client.worker import BUILD_ID, load_nodes
+from workflows.search_attributes import SEARCH_ATTRIBUTES
 
 GRAPHS = Path(__file__).resolve().parents[2] / "temporal-dev" / "graphs"
 Handle = WorkflowHandle[Any, Any]
@@ -57,6 +58,7 @@ class Stage:
             graphs=GraphFolder([GRAPHS]),
             registry=REGISTRY,
             continue_after=self.continue_after,
+            search_attributes=tuple(SEARCH_ATTRIBUTES),
         )
 
     async def serve(self) -> None:

@@ -114,8 +114,8 @@ BAD_QUESTIONS: dict[str, tuple[JsonObject, str]] = {
     ),
     "no schema": ({"schema": {"type": "nothing"}}, "schema is no JSON Schema: 'nothing' is not "),
     "deadline": (
-        {"deadline": "2d"},
-        "deadline is not available in this version; leave it out",
+        {"deadline": "soon"},
+        "deadline: 'soon' is not a duration; write 30s, 90m, 2d, P2D or a number of seconds",
     ),
 }
 

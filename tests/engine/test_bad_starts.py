@@ -132,10 +132,6 @@ INVALID_REQUESTS: dict[str, tuple[Any, str]] = {
         {**GOOD, "idempotencyKey": "k"},
         "idempotencyKey is not available in this version; leave it out",
     ),
-    "ephemeral": (
-        {**GOOD, "config": {"checkpointStore": "ephemeral"}},
-        "config.checkpointStore 'ephemeral' is not available in this version; leave it out",
-    ),
     "onBusy queue": (
         {**GOOD, "config": {"onBusy": "queue"}},
         "config.onBusy 'queue' is not available in this version; leave it out",
@@ -170,9 +166,9 @@ GRAPHS: dict[str, tuple[Any, str, str]] = {
         "graph 'drawn' cannot run: node 'odd': unknown type 'teleport'",
     ),
     "planned type": (
-        document({"id": "later", "type": "delay"}),
+        document({"id": "later", "type": "flow"}),
         "InvalidGraph",
-        "node 'later': type 'delay' is not available in this version",
+        "node 'later': type 'flow' is not available in this version",
     ),
     "edge to nowhere": (
         document(value("a"), edges=("a.value -> b.value",)),

@@ -1,5 +1,6 @@
 """A run pauses inside a loop, is resumed by a signal, and the next turn starts clean."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from temporalio.client import Client, WorkflowExecutionStatus
@@ -13,7 +14,7 @@ REVIEW = {
 }
 
 
-def paused_state(run_id: str, created_at: str, graph: str) -> dict[str, Any]:
+def paused_state(run_id: str, created_at: str, deadline: str, graph: str) -> dict[str, Any]:
     """The state of the traced run, paused at its second item (contract, section 4)."""
     return {
         "status": None,
@@ -45,7 +46,7 @@ def paused_state(run_id: str, created_at: str, graph: str) -> dict[str, Any]:
                     "schema": None,
                     "allowed": ["approve", "deny"],
                     "createdAt": created_at,
-                    "deadline": None,
+                    "deadline": deadline,
                 }
             ],
         },
@@ -59,8 +60,13 @@ async def test_the_traced_run_waits_at_its_second_item_exactly_as_the_contract_s
     state = await until(handle, "awaiting")
     ticket = state["run"]["waitingFor"][0]
     assert state == paused_state(
-        str(handle.first_execution_run_id), ticket["createdAt"], state["run"]["graph"]
+        str(handle.first_execution_run_id),
+        ticket["createdAt"],
+        ticket["deadline"],
+        state["run"]["graph"],
     )
+    opened, until_when = (datetime.fromisoformat(ticket[key]) for key in ("createdAt", "deadline"))
+    assert until_when - opened == timedelta(days=2)
     assert await handle.query("tickets") == [ticket]
 
 

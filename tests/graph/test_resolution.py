@@ -48,13 +48,14 @@ def test_every_built_in_type_has_ports_and_none_is_planned():
 
 
 def test_unknown_types_are_named_with_their_nodes():
-    assert problems(short(a="nope", b="step", c="switch", d="nope")) == [
+    assert problems(short(a="nope", b="step", c="flow", d="nope")) == [
         "node 'a': unknown type 'nope'",
-        "node 'c': type 'switch' is not available in this version",
+        "node 'c': type 'flow' is not available in this version",
         "node 'd': unknown type 'nope'",
-        "the worker knows the types 'chat_output', 'expense_policy', 'for_each', 'foreach', "
-        "'gate', 'json_loader', 'notes', 'process_item', 'reply', 'step', 'text_input', "
-        "'text_output', 'value'",
+        "the worker knows the types 'branch', 'chat', 'chat_model', 'chat_output', 'delay', "
+        "'expense_policy', 'for_each', 'foreach', 'gate', 'gateway', 'http_request', 'if_else', "
+        "'json_loader', 'merge', 'notes', 'process_item', 'prompt_template', 'reply', 'set', "
+        "'step' and 6 more",
     ]
 
 
@@ -64,7 +65,7 @@ def test_the_message_names_the_graph_and_every_problem():
         resolve(read_graph(document), {})
     assert refused.value.message == (
         "graph 'g' cannot run: node 'a': unknown config key 'messge'; known are kind, message, "
-        "allowed, approvals, deadline, default, escalateTo, onDeadline, options, schema, who; "
+        "deadline, onDeadline, allowed, approvals, default, escalateTo, options, schema, who; "
         "node 'a': config kind 'text' is not available in this version; write 'approval'"
     )
 

@@ -17,7 +17,16 @@ def test_the_expense_review_of_the_contract():
         ("items", "value", {}),
         ("each", "for_each", {}),
         ("check", "expense_policy", {"limit": 100}),
-        ("gate", "gate", {"kind": "approval", "message": "Over the limit. Pay {item}?"}),
+        (
+            "gate",
+            "gate",
+            {
+                "kind": "approval",
+                "message": "Over the limit. Pay {item}?",
+                "deadline": "2d",
+                "onDeadline": "deny",
+            },
+        ),
         ("summary", "reply", {"message": "Done: {results}"}),
     ]
     assert wires(graph) == [

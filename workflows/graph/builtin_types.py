@@ -6,31 +6,30 @@ nowhere else, so that a graph with one is refused by name when it is started.
 Two namings of the same thing live side by side: ours (``for_each``, ``value``) and the
 editor's (``foreach``, ``json_loader``, ``text_input``). A node keeps the type and the port
 names its author chose; a wire may use either naming, see :func:`port_alias`.
+
+The effect types among them are executed by every worker; what stands here of them is what their
+functions declare.
 """
 
 from collections.abc import Mapping
 
 from seeding.errors import InvalidGraph
 from seeding.model import Model
+from workflows.graph.branch_lists import (
+    BRANCHES,
+    BRANCHING_TYPES,
+    TRUE_AND_FALSE,
+    branch_key,
+    branch_ports,
+)
 from workflows.graph.model import ERROR_PORT, LOOP_BACK_PORT, TRIGGER_PORT, Node, NodeType
 
 NOTES = "notes"
+DELAY = "delay"
+EFFECTS_WITH_RETRIES = ("http_request", "chat", "chat_model")
+MOST_RETRIES = 10
 
-PLANNED = (
-    "branch",
-    "chat",
-    "chat_model",
-    "delay",
-    "flow",
-    "http_request",
-    "if_else",
-    "merge",
-    "prompt_template",
-    "set",
-    "stop",
-    "switch",
-    "template",
-)
+PLANNED = ("flow",)
 """Types of the contract that this version does not execute."""
 
 
@@ -71,12 +70,38 @@ BUILTIN_TYPES: Mapping[str, NodeType] = {
         NodeType(name="reply", kind="control"),
         NodeType(name="chat_output", kind="control"),
         NodeType(name="text_output", kind="control"),
+        *(
+            NodeType(name=name, kind="control", branches=branches, branches_from_config=BRANCHES)
+            for name, branches in (
+                ("branch", TRUE_AND_FALSE),
+                ("if_else", TRUE_AND_FALSE),
+                ("switch", ()),
+                ("gateway", ()),
+            )
+        ),
+        NodeType(name="merge", kind="control"),
+        NodeType(name="set", kind="control"),
+        NodeType(name="stop", kind="control"),
+        NodeType(name="template", kind="effect"),
+        NodeType(name="prompt_template", kind="effect"),
+        NodeType(name="http_request", kind="effect"),
+        NodeType(name="chat", kind="effect", declares=("__messages__",)),
+        NodeType(name="chat_model", kind="effect", declares=("__messages__",)),
+        # Neither evaluated at once nor run as an activity: due until its timer has fired.
+        NodeType(name=DELAY, kind="effect"),
         NodeType(name=NOTES, kind="ignored"),
     )
 }
 """Every built-in type by its name in documents."""
 
 _REPLY = Ports(outputs=("message",), inputs=None, fillable=None)
+_BRANCH = Ports(inputs=("data",), fillable=("data",))
+_SWITCH = Ports(inputs=None, fillable=None)
+_TEMPLATE = ("missing_variables", "success")
+_REQUEST = ("url", "method", "headers", "body")
+_CHAT = Ports(
+    outputs=("response", "message"), inputs=("prompt", "system"), fillable=("prompt", "system")
+)
 
 BUILTIN_PORTS: Mapping[str, Ports] = {
     "value": Ports(
@@ -102,6 +127,31 @@ BUILTIN_PORTS: Mapping[str, Ports] = {
     "reply": _REPLY,
     "chat_output": _REPLY,
     "text_output": _REPLY,
+    "branch": _BRANCH,
+    "if_else": _BRANCH,
+    "switch": _SWITCH,
+    "gateway": _SWITCH,
+    "merge": Ports(outputs=("merged",), inputs=None, fillable=None),
+    "set": Ports(outputs=("value",), inputs=None, fillable=None),
+    "stop": Ports(inputs=None, fillable=None),
+    "template": Ports(
+        outputs=("text", *_TEMPLATE), inputs=None, fillable=None, aliases={"output": "text"}
+    ),
+    "prompt_template": Ports(
+        outputs=("output", "template", "variables", *_TEMPLATE),
+        inputs=None,
+        fillable=None,
+        aliases={"text": "output"},
+    ),
+    "http_request": Ports(
+        outputs=("status", "json", "text", "headers", "url", "method"),
+        inputs=_REQUEST,
+        fillable=_REQUEST,
+        aliases={"status_code": "status", "body": "text"},
+    ),
+    "chat": _CHAT,
+    "chat_model": _CHAT,
+    DELAY: Ports(inputs=None, fillable=None),
     NOTES: Ports(),
 }
 """The ports of every built-in type."""
@@ -113,11 +163,26 @@ def port_alias(type_name: str, port: str) -> str:
     return known.aliases.get(port, port) if known else port
 
 
-def output_ports(type_name: str) -> tuple[str, ...]:
-    """Return every output port a wire may leave a built-in type by."""
-    if type_name == NOTES:
+def output_ports(node: Node) -> tuple[str, ...]:
+    """Return every output port a wire may leave a node of a built-in type by."""
+    if node.type == NOTES:
         return ()
-    return (*BUILTIN_PORTS[type_name].outputs, TRIGGER_PORT, ERROR_PORT)
+    own = branch_ports(node) if node.type in BRANCHING_TYPES else BUILTIN_PORTS[node.type].outputs
+    return (*own, TRIGGER_PORT, ERROR_PORT)
+
+
+def has_output_port(node: Node, port: str) -> bool:
+    """Return whether a wire may leave a node of a built-in type by ``port``.
+
+    Names of listed branches compare as branches do, without regard to case (BR-3). A delay has
+    the ports it is fed by.
+    """
+    if node.type == DELAY:
+        return True
+    known = output_ports(node)
+    return port in known or (
+        node.type in BRANCHING_TYPES and branch_key(port) in map(branch_key, known)
+    )
 
 
 def input_ports(type_name: str) -> tuple[str, ...] | None:
@@ -146,6 +211,27 @@ def max_rounds(node: Node) -> int | None:
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
         raise InvalidGraph(
             f"node {node.id!r}: config {name} is {limit!r}; it is a whole number from 1 up",
+            node=node.id,
+        )
+    return limit
+
+
+def max_retries(node: Node, kind: NodeType) -> int:
+    """Return how often a node may be retried over its whole run (ERR-11).
+
+    Its type says it; for the engine's own effect types that call a server, which declare none,
+    config ``maxRetries`` does.
+
+    Raises:
+        InvalidGraph: It is no whole number from 0 to 10.
+    """
+    limit = node.config.get("maxRetries")
+    if node.type not in EFFECTS_WITH_RETRIES or limit is None:
+        return kind.max_retries
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 0 <= limit <= MOST_RETRIES:
+        raise InvalidGraph(
+            f"node {node.id!r}: config maxRetries is {limit!r}; it is a whole number from 0 to "
+            f"{MOST_RETRIES}",
             node=node.id,
         )
     return limit

@@ -2,7 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
-from workflows.graph.builtin_types import BUILTIN_TYPES, NOTES, input_ports, output_ports
+from workflows.graph.builtin_types import (
+    BUILTIN_TYPES,
+    NOTES,
+    has_output_port,
+    input_ports,
+    output_ports,
+)
 from workflows.graph.config_checks import config_problems, rounds_problem
 from workflows.graph.fields import listing
 from workflows.graph.model import Edge, Graph
@@ -88,13 +94,15 @@ def _port_problems(graph: Graph, edge: Edge) -> Iterator[str]:
     source, target = graph.by_id[edge.source], graph.by_id[edge.target]
     if source.type == NOTES:
         yield f"edge '{edge}' leaves node {source.id!r}, whose notes execute nothing"
-    elif source.type in BUILTIN_TYPES and edge.source_port:
-        known = output_ports(source.type)
-        if edge.source_port not in known:
-            yield (
-                f"edge '{edge}': node {source.id!r} ({source.type}) has no output port "
-                f"{edge.source_port!r}; its ports are {listing(known)}"
-            )
+    elif (
+        source.type in BUILTIN_TYPES
+        and edge.source_port
+        and not has_output_port(source, edge.source_port)
+    ):
+        yield (
+            f"edge '{edge}': node {source.id!r} ({source.type}) has no output port "
+            f"{edge.source_port!r}; its ports are {listing(output_ports(source))}"
+        )
     if target.type in BUILTIN_TYPES and edge.target_port:
         known = input_ports(target.type)
         if known is not None and edge.target_port not in known:

@@ -7,25 +7,26 @@ are for the editor alone; those are passed over.
 
 from collections.abc import Callable, Iterator, Mapping
 
-from seeding.errors import InvalidGraph
-from workflows.graph.builtin_types import max_rounds
-from workflows.graph.fields import kind_of
+from seeding.durations import parse_duration
+from seeding.errors import InvalidGraph, InvalidRequest
+from workflows.graph.builtin_types import DELAY, max_rounds
+from workflows.graph.flow_checks import FLOW_CHECKS, text_problem, unknown_keys
 from workflows.graph.model import Node
 from workflows.graph.text import parse_json_text
 
-GATE_KEYS = ("kind", "message")
+GATE_KEYS = ("kind", "message", "deadline", "onDeadline")
 GATE_KINDS = ("approval",)
 GATE_KEYS_PLANNED = (
     "allowed",
     "approvals",
-    "deadline",
     "default",
     "escalateTo",
-    "onDeadline",
     "options",
     "schema",
     "who",
 )
+ON_DEADLINE = ("expire", "deny")
+ON_DEADLINE_PLANNED = ("default", "escalate", "cancel", "keep")
 GATE_KINDS_PLANNED = ("choice", "text", "form", "review", "external")
 
 
@@ -44,21 +45,8 @@ def rounds_problem(node: Node) -> str | None:
     return None
 
 
-def _unknown(node: Node, known: tuple[str, ...]) -> Iterator[str]:
-    for key in node.config:
-        if key not in known:
-            allowed = f"known are {', '.join(known)}"
-            yield f"unknown config key {key!r}; {allowed}"
-
-
-def _text(node: Node, key: str) -> Iterator[str]:
-    value = node.config.get(key)
-    if value is not None and not isinstance(value, str):
-        yield f"config {key} is {kind_of(value)}; it must be a text"
-
-
 def _value(node: Node) -> Iterator[str]:
-    yield from _unknown(node, ("value",))
+    yield from unknown_keys(node, ("value",))
 
 
 def _json_loader(node: Node) -> Iterator[str]:
@@ -69,16 +57,16 @@ def _json_loader(node: Node) -> Iterator[str]:
         except InvalidGraph as error:
             yield error.message
     else:
-        yield from _text(node, "jsonData")
+        yield from text_problem(node, "jsonData")
 
 
 def _text_input(node: Node) -> Iterator[str]:
-    yield from _text(node, "defaultValue")
-    yield from _text(node, "value")
+    yield from text_problem(node, "defaultValue")
+    yield from text_problem(node, "value")
 
 
 def _for_each(node: Node) -> Iterator[str]:
-    yield from _unknown(node, ("maxRounds",))
+    yield from unknown_keys(node, ("maxRounds",))
 
 
 def _foreach(node: Node) -> Iterator[str]:
@@ -87,7 +75,7 @@ def _foreach(node: Node) -> Iterator[str]:
 
 
 def _gate(node: Node) -> Iterator[str]:
-    yield from _unknown(node, (*GATE_KEYS, *GATE_KEYS_PLANNED))
+    yield from unknown_keys(node, (*GATE_KEYS, *GATE_KEYS_PLANNED))
     kind = node.config.get("kind", "approval")
     if kind in GATE_KINDS_PLANNED:
         yield f"config kind {kind!r} is not available in this version; write 'approval'"
@@ -96,22 +84,46 @@ def _gate(node: Node) -> Iterator[str]:
     for key in GATE_KEYS_PLANNED:
         if node.config.get(key) is not None:
             yield f"config {key} is not available in this version; leave it out"
-    yield from _text(node, "message")
+    yield from text_problem(node, "message")
+    yield from _deadline(node)
+
+
+def _delay(node: Node) -> Iterator[str]:
+    yield from unknown_keys(node, ("duration",))
+    try:
+        if parse_duration(node.config.get("duration"), "config duration") is None:
+            yield "config duration is missing; write how long to wait, such as 30s or 2d"
+    except InvalidRequest as error:
+        yield error.message
+
+
+def _deadline(node: Node) -> Iterator[str]:
+    try:
+        parse_duration(node.config.get("deadline"), "config deadline")
+    except InvalidRequest as error:
+        yield error.message
+    choice = node.config.get("onDeadline")
+    if choice in ON_DEADLINE_PLANNED:
+        yield f"config onDeadline {choice!r} is not available in this version"
+    elif choice is not None and choice not in ON_DEADLINE:
+        yield f"config onDeadline is {choice!r}; write one of {', '.join(ON_DEADLINE)}"
 
 
 def _reply(node: Node) -> Iterator[str]:
-    yield from _unknown(node, ("message",))
-    yield from _text(node, "message")
+    yield from unknown_keys(node, ("message",))
+    yield from text_problem(node, "message")
 
 
 def _output(node: Node) -> Iterator[str]:
-    yield from _text(node, "message")
+    yield from text_problem(node, "message")
     if node.config.get("role") not in (None, "assistant"):
         yield f"config role is {node.config['role']!r}; it can only be 'assistant'"
 
 
 _CHECKS: Mapping[str, Callable[[Node], Iterator[str]]] = {
+    **FLOW_CHECKS,
     "value": _value,
+    DELAY: _delay,
     "json_loader": _json_loader,
     "text_input": _text_input,
     "for_each": _for_each,

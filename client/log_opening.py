@@ -1,0 +1,66 @@
+"""Opening the commit log that the environment names."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from activities.log import CommitLog
+from seeding.errors import LogError
+
+EXAMPLE = "sqlite:///.fermata/log.db"
+
+
+@contextmanager
+def log_at(url: str) -> Generator[CommitLog]:
+    """Open the log at ``url``, made where there is none, and close it again.
+
+    Raises:
+        LogError: It is no URL, or one of a database that is not known.
+        NewerLog: A newer version of this project wrote it.
+        CommitUnavailable: It does not answer.
+    """
+    with _opened(url) as log:
+        yield log
+
+
+@contextmanager
+def open_log(url: str) -> Generator[CommitLog]:
+    """Open a log that exists and close it again; a reader never makes one.
+
+    Raises:
+        LogError: There is no log at ``url``, or it is no URL.
+        NewerLog: A newer version of this project wrote it.
+        CommitUnavailable: It does not answer.
+    """
+    database = _database(url)
+    if url.startswith("sqlite") and database and not Path(database).is_file():
+        raise LogError(
+            f"there is no log at {database}; a worker makes it, FERMATA_HOME or FERMATA_LOG_URL "
+            "say where"
+        )
+    with _opened(url) as log:
+        yield log
+
+
+def _opened(url: str) -> CommitLog:
+    _database(url)
+    try:
+        return CommitLog.open(url)
+    except (ArgumentError, ImportError) as error:
+        # The dialect or its driver is missing.
+        raise LogError(f"FERMATA_LOG_URL {_shown(url)} cannot be used: {error}") from error
+
+
+def _database(url: str) -> str | None:
+    try:
+        return make_url(url).database
+    except (ArgumentError, ValueError) as error:
+        raise LogError(f"FERMATA_LOG_URL {url!r} is no URL; give one such as {EXAMPLE}") from error
+
+
+def _shown(url: str) -> str:
+    """Return the URL without its password."""
+    return repr(make_url(url).render_as_string(hide_password=True))

@@ -1,0 +1,89 @@
+"""One look at a live run, and what changed between two: nodes, executions, loop rounds."""
+
+from collections.abc import Mapping
+
+from seeding.model import Json, JsonObject, Model, as_list, as_object
+
+UNSTARTED = "idle"
+
+
+class NodeLook(Model):
+    """Where one node stood: its newest execution's status, and how many there were."""
+
+    status: str
+    executions: int
+
+
+class Look(Model):
+    """How a run stood at one moment.
+
+    Attributes:
+        run_id: The run.
+        phase: Its phase (contract 4).
+        round: How many loop rounds it has begun.
+        item: Which item of the innermost ``for_each`` it is at, counted from 1; None outside.
+        items: How many that loop has; None where that is not shown.
+        nodes: Its nodes by id.
+    """
+
+    run_id: str
+    phase: str
+    round: int = 0
+    item: int | None = None
+    items: int | None = None
+    nodes: dict[str, NodeLook] = {}
+
+    @property
+    def place(self) -> str:
+        """The loop round it is in, as people read it; empty before the first."""
+        if self.round == 0:
+            return ""
+        if self.item is None:
+            return f"loop round {self.round}"
+        return f"loop round {self.round}, item {self.item} of {_count(self.items)}"
+
+
+def read_look(state: JsonObject, progress: Json) -> Look | None:
+    """Return what the queries ``state`` and ``progress`` tell; None before the run has opened."""
+    run = as_object(state.get("run")) or {}
+    if "runId" not in run:
+        return None
+    iterator = as_object(state.get("iterator")) or {}
+    index = iterator.get("index")
+    items = as_list(iterator.get("items"))
+    return Look(
+        run_id=run["runId"],
+        phase=run["phase"],
+        round=state.get("iterationCount", 0),
+        item=index + 1 if isinstance(index, int) else None,
+        items=None if items is None else len(items),
+        nodes={
+            node: NodeLook(status=shown["status"], executions=shown["executions"])
+            for node, shown in (as_object(progress) or {}).items()
+        },
+    )
+
+
+def changes(before: Look | None, after: Look) -> list[str]:
+    """Return what happened between two looks, one line each."""
+    lines: list[str] = []
+    if before is None or before.phase != after.phase:
+        lines.append(f"run {after.run_id}: {after.phase}")
+    if after.place and (before is None or before.place != after.place):
+        lines.append(after.place)
+    seen: Mapping[str, NodeLook] = {} if before is None else before.nodes
+    for node, look in after.nodes.items():
+        if look != seen.get(node) and look.status != UNSTARTED:
+            lines.append(f"node {node}: {described(look)}")
+    return lines
+
+
+def described(look: NodeLook) -> str:
+    """Return a node's status, with its executions where there were several."""
+    if look.executions > 1:
+        return f"{look.status}, {look.executions} executions"
+    return look.status
+
+
+def _count(items: int | None) -> str:
+    return "?" if items is None else str(items)

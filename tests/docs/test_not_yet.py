@@ -1,0 +1,81 @@
+"""What the reference lists as not yet available is refused as it says; the thread stays free."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from seeding.model import JsonObject
+from tests.docs.documented import Documented
+
+pytestmark = pytest.mark.xdist_group("docs")
+
+REVIEW: JsonObject = {"graph": "expense-review", "input": {"items": {"value": [50]}}}
+
+
+def of_one_node(node_type: str, **config: Any) -> JsonObject:
+    node = {"id": "only", "type": node_type, "config": config}
+    return {"graph": {"id": "one", "nodes": [node]}}
+
+
+@pytest.mark.parametrize(
+    ("code", "request_", "named"),
+    [
+        ("InvalidRequest", {**REVIEW, "idempotencyKey": "k"}, "idempotencyKey"),
+        ("InvalidRequest", {**REVIEW, "config": {"maxPasses": 3}}, "config.maxPasses"),
+        ("InvalidRequest", {**REVIEW, "config": {"onBusy": "queue"}}, "config.onBusy 'queue'"),
+        ("InvalidRequest", {**REVIEW, "data": {"k": "x" * 66_000}}, "65536"),
+        ("InvalidGraph", of_one_node("flow"), "type 'flow'"),
+        ("InvalidGraph", of_one_node("gate", kind="choice"), "config kind 'choice'"),
+        ("InvalidGraph", of_one_node("gate", approvals=2), "config approvals"),
+        ("InvalidGraph", of_one_node("gate", deadline=9, onDeadline="keep"), "onDeadline 'keep'"),
+        ("InvalidGraph", of_one_node("foreach", continueOnError=True), "continueOnError"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_start_is_refused_by_name(
+    documented: Documented, code: str, request_: JsonObject, named: str
+) -> None:
+    documented.start("not-yet", request_)
+
+    refused = documented.until("not-yet", "refused")["run"]
+
+    assert refused["code"] == code
+    assert named in refused["message"]
+
+
+def test_a_fork_of_what_exists_is_not_available(documented: Documented) -> None:
+    run_id = documented.start("forked", REVIEW)
+    documented.result("forked")
+
+    documented.start("fork", {**REVIEW, "forkFrom": f"{run_id}:2"})
+
+    assert documented.until("fork", "refused")["run"]["code"] == "NotAvailable"
+
+
+def test_a_message_to_an_open_run_is_not_queued(documented: Documented) -> None:
+    documented.start("busy", {**REVIEW, "input": {"items": {"value": [150]}}})
+    documented.until("busy", "awaiting")
+    documented.signal("busy", "message", {"message": "and this", "onBusy": "queue"})
+
+    assert [entry["code"] for entry in documented.query("busy", "refusals")] == ["ThreadBusy"]
+
+
+@pytest.mark.parametrize("verb", ["effects", "fork", "delete"])
+def test_a_verb_that_is_not_there_is_a_wrong_use(documented: Documented, verb: str) -> None:
+    assert documented.shell(f"fermata {verb} alice").returncode == 2
+
+
+def test_a_node_cannot_be_declared_with_a_queue_of_its_own() -> None:
+    code = "from activities import node\nnode('x', task_queue='elsewhere')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert "TypeError" in done.stderr
+
+
+def test_a_log_that_is_not_sqlite_is_refused(documented: Documented) -> None:
+    done = documented.shell("FERMATA_LOG_URL=postgresql://localhost/fermata fermata threads")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("LogError: ")

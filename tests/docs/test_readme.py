@@ -1,0 +1,121 @@
+"""README, typed as it stands by somebody who has nothing else."""
+
+import json
+import re
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.examples import example
+from tests.docs.newcomer import Newcomer, clone
+
+pytestmark = pytest.mark.xdist_group("docs")
+
+
+@pytest.fixture
+def newcomer(tmp_path: Path) -> Newcomer:
+    return clone(tmp_path)
+
+
+@pytest.fixture
+def at_home(newcomer: Newcomer) -> Generator[Newcomer]:
+    """A newcomer whose `make dev` runs in another terminal."""
+    with newcomer.running(example("README.md", "dev").text, "ready") as said:
+        second_terminal(newcomer, said)
+        yield newcomer
+
+
+def second_terminal(newcomer: Newcomer, said: list[str]) -> None:
+    """Do in a second terminal what README asks for, with the line `make dev` printed."""
+    [line] = [line for line in said if line.startswith("for other terminals: ")]
+    told = newcomer.shell(
+        f"{line.removeprefix('for other terminals: ')}\n{example('README.md', 'path').text}\n"
+        'echo "$TEMPORAL_ADDRESS"; echo "$PATH"'
+    )
+    newcomer.environment["TEMPORAL_ADDRESS"], newcomer.environment["PATH"] = (
+        told.stdout.splitlines()
+    )
+
+
+def test_make_demo_holds_every_expectation(newcomer: Newcomer) -> None:
+    said = newcomer.run(example("README.md", "demo"))
+
+    assert said.splitlines()[-1] == "demo: every expectation holds"
+
+
+def test_from_a_clone_to_an_answered_approval(at_home: Newcomer) -> None:
+    started = at_home.run(example("README.md", "start"))
+    answered = at_home.run(example("README.md", "answer"))
+    ended = at_home.shell("fermata start alice expense-review --input 'items.value=[]' --watch")
+
+    assert "Over the limit. Pay 150?" in started
+    assert re.search(r"fermata resume alice --ticket \S+:gate:0:0 --decision approve", started)
+    assert "the answer is taken" in answered
+    assert "please check these" in answered
+    assert "ended: completed" in ended.stdout
+
+
+def test_the_temporal_command_alone_starts_answers_and_cancels(at_home: Newcomer) -> None:
+    at_home.run(example("README.md", "start"))
+    at_home.run(example("README.md", "temporal-start"))
+    ticket = waits_for(at_home, "bob")
+    assert ticket in at_home.run(example("README.md", "temporal-query"))
+    at_home.run(example("README.md", "temporal-answer"), ticket=ticket)
+    result = at_home.shell("temporal workflow result --workflow-id thread/bob").stdout
+    at_home.run(example("README.md", "temporal-start"))
+    waits_for(at_home, "bob")
+
+    at_home.run(example("README.md", "cancel"))
+
+    assert "COMPLETED" in result
+    assert [ending(at_home, "alice"), ending(at_home, "bob")] == ["cancelled", "cancelled"]
+
+
+def test_temporal_finds_everything_that_waits(at_home: Newcomer) -> None:
+    at_home.run(example("README.md", "start"))
+
+    assert "thread/alice" in at_home.run(example("docs/running.md", "waiting-runs"))
+
+
+def test_a_node_of_ones_own_asks_and_goes_on(newcomer: Newcomer) -> None:
+    newcomer.write(example("README.md", "my_nodes.py"))
+    newcomer.write(example("README.md", "my_graphs/shopping.yaml"))
+    with newcomer.running(example("README.md", "dev-with-my-nodes").text, "ready") as said:
+        second_terminal(newcomer, said)
+        newcomer.run(example("README.md", "shopping"))
+        newcomer.shell("temporal workflow result --workflow-id thread/shop")
+        messages = newcomer.shell("fermata messages shop").stdout
+
+    assert messages == "assistant: Prices: [4,7]\n"
+
+
+def test_make_worker_serves_a_server_that_runs_already(at_home: Newcomer) -> None:
+    line = example("docs/running.md", "worker").text
+    assert "TEMPORAL_ADDRESS=127.0.0.1:7233 " in line
+    own = line.replace("127.0.0.1:7233", at_home.environment["TEMPORAL_ADDRESS"])
+    at_home.write(example("README.md", "my_nodes.py"))
+    at_home.write(example("README.md", "my_graphs/shopping.yaml"))
+    # A queue and a log of its own: the worker of `make dev` serves the usual ones.
+    at_home.environment |= {"FERMATA_TASK_QUEUE": "apart", "FERMATA_HOME": "apart"}
+
+    with at_home.running(own, "worker ready"):
+        at_home.shell("fermata start shop shopping --input 'articles.value=\"tea\"' --watch")
+        said = at_home.shell("fermata messages shop").stdout
+
+    assert said == "assistant: Prices: [4]\n"
+
+
+def waits_for(newcomer: Newcomer, thread: str) -> str:
+    """Wait until the thread's run waits, and return its ticket."""
+    for _ in range(50):
+        told = newcomer.shell(f"sleep 0.2; fermata tickets {thread} --json")
+        if told.returncode == 0 and json.loads(told.stdout):
+            return json.loads(told.stdout)[0]["ticket"]
+    raise AssertionError(f"thread {thread} never waits")
+
+
+def ending(newcomer: Newcomer, thread: str) -> str | None:
+    """Return the status the thread's last run ended with, once its workflow is closed."""
+    newcomer.shell(f"temporal workflow result --workflow-id thread/{thread}")
+    return json.loads(newcomer.shell(f"fermata state {thread} --json").stdout)["status"]
