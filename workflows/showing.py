@@ -114,11 +114,15 @@ def _round(held: Held) -> str:
 
 def _ticket_lines(held: Held, ticket: Ticket, since: str, until: str | None) -> Sequence[str]:
     what = "a pause" if ticket.is_pause else f"{ticket.kind} at `{ticket.node_id}`"
-    until_text = f"until {until}, then {ticket.on_deadline}" if until else "for as long as it takes"
+    then = ticket.on_deadline or "its node fails as expired"
+    until_text = f"until {until}, then {then}" if until else "for as long as it takes"
+    quoted = [f"> {line}" for line in (ticket.message or "").splitlines()]
+    # An indented block, not a fenced one: an id may hold backticks.
     return [
         f"**Waits** for {what} since {since}, {until_text}.",
-        *([f"> {ticket.message}"] if ticket.message else []),
-        "```",
-        answer_line(held.facts.thread_id, ticket),
-        "```",
+        "",
+        *quoted,
+        "",
+        f"    {answer_line(held.facts.thread_id, ticket)}",
+        "",
     ]

@@ -44,32 +44,24 @@ def test_make_demo_holds_every_expectation(newcomer: Newcomer) -> None:
     assert said.splitlines()[-1] == "demo: every expectation holds"
 
 
-def test_from_a_clone_to_an_answered_approval(at_home: Newcomer) -> None:
+def test_from_a_clone_to_an_answered_approval_and_the_next_turn(at_home: Newcomer) -> None:
     started = at_home.run(example("README.md", "start"))
     answered = at_home.run(example("README.md", "answer"))
-    ended = at_home.shell("fermata start alice expense-review --input 'items.value=[]' --watch")
+    at_home.run(example("README.md", "temporal-start"))
+    ticket = waits_for(at_home, "bob")
+    shown = at_home.run(example("README.md", "temporal-query"))
+    at_home.run(example("README.md", "temporal-answer"), ticket=ticket)
+    endings = [ending(at_home, "alice"), ending(at_home, "bob")]
+    at_home.run(example("README.md", "cancel"))
 
     assert "Over the limit. Pay 150?" in started
     assert re.search(r"fermata resume alice --ticket \S+:gate:0:0 --decision approve", started)
     assert "the answer is taken" in answered
     assert "please check these" in answered
-    assert "ended: completed" in ended.stdout
-
-
-def test_the_temporal_command_alone_starts_answers_and_cancels(at_home: Newcomer) -> None:
-    at_home.run(example("README.md", "start"))
-    at_home.run(example("README.md", "temporal-start"))
-    ticket = waits_for(at_home, "bob")
-    assert ticket in at_home.run(example("README.md", "temporal-query"))
-    at_home.run(example("README.md", "temporal-answer"), ticket=ticket)
-    result = at_home.shell("temporal workflow result --workflow-id thread/bob").stdout
-    at_home.run(example("README.md", "temporal-start"))
-    waits_for(at_home, "bob")
-
-    at_home.run(example("README.md", "cancel"))
-
-    assert "COMPLETED" in result
-    assert [ending(at_home, "alice"), ending(at_home, "bob")] == ["cancelled", "cancelled"]
+    assert ticket in shown
+    assert endings == ["completed", "completed"]
+    assert ending(at_home, "alice") == "cancelled"
+    assert "please check these" in at_home.shell("fermata messages alice").stdout
 
 
 def test_temporal_finds_everything_that_waits(at_home: Newcomer) -> None:
