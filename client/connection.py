@@ -5,10 +5,10 @@ from datetime import timedelta
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.service import RPCError, RPCStatusCode
 
+from client.failures import DATA_CONVERTER
 from seeding.errors import InvalidSettings, ServerUnreachable
 
 DEFAULT_ADDRESS = "localhost:7233"
@@ -29,7 +29,7 @@ async def connect(*, within: float = CONNECT_SECONDS) -> Client:
     address = config.setdefault("target_host", DEFAULT_ADDRESS)
     try:
         async with asyncio.timeout(within):
-            return await Client.connect(**config, data_converter=pydantic_data_converter)
+            return await Client.connect(**config, data_converter=DATA_CONVERTER)
     except ValueError as error:
         raise InvalidSettings(
             f"TEMPORAL_ADDRESS {address!r} is no address: {error}; give one such as "

@@ -1,6 +1,5 @@
 """The one object that makes a Temporal worker a Fermata worker."""
 
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.plugin import SimplePlugin
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
@@ -10,6 +9,7 @@ from activities.commit import CommitActivities
 from activities.resources import Resources
 from activities.run_node import NodeActivities
 from activities.seed import SeedActivities
+from client.failures import DATA_CONVERTER
 from workflows.run import Run
 
 PASSED_THROUGH = (
@@ -33,7 +33,7 @@ def fermata_plugin(resources: Resources) -> SimplePlugin:
     nodes = NodeActivities(resources)
     return SimplePlugin(
         "fermata",
-        data_converter=pydantic_data_converter,
+        data_converter=DATA_CONVERTER,
         workflows=[Run],
         activities=[
             commits.commit,

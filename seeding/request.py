@@ -98,6 +98,7 @@ def parse_request(payload: Json, workflow: str) -> RunRequest:
         )
     given = {name: value for name, value in given.items() if name != "executionId"}
     _check_values(given)
+    _check_kinds(given)
     try:
         request = RunRequest.model_validate(given, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -126,6 +127,20 @@ def _check_values(given: JsonObject) -> None:
         raise InvalidRequest(
             f"the request is {size} bytes of JSON, at most {MAX_PAYLOAD_BYTES} are taken"
         )
+
+
+def _check_kinds(given: JsonObject) -> None:
+    """Refuse what may be of two kinds, or has fields of its own, in plain words."""
+    problems: list[str] = []
+    graph, message = given.get("graph", ""), given.get("message")
+    if not isinstance(graph, str) and as_object(graph) is None:
+        problems.append(f"graph: is {_kind(graph)}; give a graph's id or a graph document")
+    if message is not None and not isinstance(message, str) and as_object(message) is None:
+        problems.append(f"message: is {_kind(message)}; give a text or a message object")
+    if "config" in given and as_object(given["config"]) is None:
+        problems.append(f"config: is {_kind(given['config'])}; give an object")
+    if problems:
+        raise InvalidRequest(f"the request cannot be read: {'; '.join(problems)}")
 
 
 def _bind_thread(request: RunRequest, thread_id: str) -> RunRequest:

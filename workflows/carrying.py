@@ -16,12 +16,12 @@ Entry = TypeVar("Entry", bound=Model)
 def bounded_carry(carry: Carry, most: int = MAX_CARRY_BYTES) -> JsonObject:
     """Return ``carry`` as JSON, with the oldest refusals and command ids left out beyond ``most``.
 
-    Refusals may take half of what the commands leave free, command ids the rest. A command id
-    that is left out is still known where its answer is kept, queued or in the log.
+    Refusals may take three quarters of what the commands leave free, command ids the rest. A
+    command id that is left out is still known where its answer is kept, queued or in the log.
     """
     fixed = carry.model_copy(update={"commands": [], "refusals": []})
     room = most - _bytes(fixed.to_json())
-    refusals = _newest(carry.refusals, room // 2)
+    refusals = _newest(carry.refusals, room * 3 // 4)
     room -= sum(_bytes(entry.to_json()) + 1 for entry in refusals)
     commands = _newest(carry.commands, room)
     return carry.model_copy(update={"commands": commands, "refusals": refusals}).to_json()

@@ -52,6 +52,10 @@ LOG_IS_AHEAD = ("OperationReused", "OrdinalConflict", "RunTerminal", "ThreadVers
 """Refusals that say that the log holds something this execution does not know of."""
 
 
+SHORTEST_EXECUTION = 20
+"""Events that an execution adds, at the least, before the run continues as new."""
+
+
 class Engine:
     """Runs one run, from its seed to its end.
 
@@ -74,7 +78,7 @@ class Engine:
         self._ending: Ending | None = None
         self._ending_closed: tuple[TicketClosing, ...] = ()
         self._seed_input: SeedInput | None = None
-        self._commits = 0
+        self._length_at_start = 0
         self._deadlines = Deadlines()
         self._shown: tuple[object, ...] = ()
 
@@ -143,6 +147,7 @@ class Engine:
             on_busy=seeded.config.on_busy,
             unnamed_used=held.head.counters.get(UNNAMED, 0) > 0,
         )
+        self._length_at_start = workflow.info().get_current_history_length()
         self._adopt(held)
 
     def _is_ephemeral(self) -> bool:
@@ -184,7 +189,11 @@ class Engine:
         ending = self._why_end()
         if ending is not None:
             return not self._effects.in_flight
-        return self.inbox.has_commands or bool(self._deadlines.due)
+        return (
+            self.inbox.has_commands
+            or bool(self._deadlines.due)
+            or (self._wants_new_execution() and not self._effects.in_flight)
+        )
 
     async def _commit_completions(self) -> bool:
         plan, held = self._live()
@@ -230,9 +239,11 @@ class Engine:
     def _wants_new_execution(self) -> bool:
         assert self.seeded is not None
         info = workflow.info()
-        return self._commits > 0 and (
-            info.is_continue_as_new_suggested()
-            or info.get_current_history_length() >= self.seeded.continue_after
+        length = info.get_current_history_length()
+        # What it took to get here is no reason to go on: the next execution takes as long.
+        grown = length - self._length_at_start >= SHORTEST_EXECUTION
+        return grown and (
+            info.is_continue_as_new_suggested() or length >= self.seeded.continue_after
         )
 
     # --- commands ---------------------------------------------------------------------------
@@ -366,7 +377,6 @@ class Engine:
         if reply.duplicate and not reply.last:
             raise LogIsAhead
         assert self.held is not None
-        self._commits += 1
         self._adopt(with_times(replace(held, times=self.held.times), reply.times), closed)
 
     def _adopt(self, held: Held, closed: Sequence[TicketClosing] = ()) -> None:

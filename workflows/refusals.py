@@ -13,8 +13,8 @@ from workflows.instants import Moment, show_moment
 MAX_REFUSALS = 100
 """How many refusals a run remembers: the newest."""
 
-MAX_SHOWN_BYTES = 2 * 1024
-MAX_MESSAGE = 1_000
+MAX_SHOWN_BYTES = 1024
+MAX_MESSAGE = 500
 MAX_NAME = 255
 
 

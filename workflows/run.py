@@ -239,7 +239,8 @@ def _decoded(args: Sequence[RawValue]) -> list[Json] | Undecodable:
     try:
         return [converter.from_payload(value.payload) for value in args]
     except Exception as error:
-        return Undecodable(text=f"{type(error).__name__}: {error}")
+        first = (str(error).splitlines() or [""])[0]
+        return Undecodable(text=f"{type(error).__name__}: {first}"[:200])
 
 
 def _carry_of(args: Sequence[RawValue]) -> JsonObject | None:

@@ -2,9 +2,9 @@ from collections.abc import AsyncGenerator
 
 import pytest_asyncio
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import TimeSkippingConfig, WorkflowEnvironment
 
+from client.failures import DATA_CONVERTER
 from settings import server_settings, temporal_binary
 from tests.engine.stage import Stage, staged
 
@@ -13,7 +13,7 @@ from tests.engine.stage import Stage, staged
 async def client(temporal: WorkflowEnvironment) -> Client:
     """A client of the test server that reads and writes as people's clients do."""
     config = temporal.client.config()
-    config["data_converter"] = pydantic_data_converter
+    config["data_converter"] = DATA_CONVERTER
     return Client(**config)
 
 
@@ -41,5 +41,5 @@ async def clock() -> AsyncGenerator[WorkflowEnvironment]:
 async def skipping_client(clock: WorkflowEnvironment) -> Client:
     """A client of the server whose time can be moved."""
     config = clock.client.config()
-    config["data_converter"] = pydantic_data_converter
+    config["data_converter"] = DATA_CONVERTER
     return Client(**config)

@@ -110,13 +110,13 @@ SIGNALS: dict[str, tuple[str, list[Any], str, Any]] = {
         "resume",
         [{"decison": LONG}],
         "resume: unknown field decison; it takes ticket, ",
-        ('{"decison": "' + LONG)[:2048] + "…",
+        ('{"decison": "' + LONG)[:1024] + "…",
     ),
     "a value above 64 KB": (
         "resume",
         [{"decision": "approve", "value": "x" * 65_536}],
         "resume: value is 65548 bytes of JSON; a single value may have 65536",
-        ('{"decision": "approve", "value": "' + "x" * 2048)[:2048] + "…",
+        ('{"decision": "approve", "value": "' + "x" * 1024)[:1024] + "…",
     ),
 }
 

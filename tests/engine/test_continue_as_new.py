@@ -1,5 +1,6 @@
 """A run continues as new through the restore path, and nobody outside can tell."""
 
+import asyncio
 from typing import Any
 
 from temporalio.client import Client
@@ -8,6 +9,7 @@ from tests.engine.nodes import CALLS
 from tests.engine.stage import Handle, staged, until
 
 ROUNDS = 25
+ONE_OVER = {"items": {"value": [150]}}
 
 LOOP: dict[str, Any] = {
     "id": "long-loop",
@@ -75,3 +77,28 @@ async def test_the_paused_state_is_the_same_on_both_sides_of_continue_as_new(
             paused.append({**state, "ordinal": run["checkpointId"].split(":")[1]})
             await latest.signal("cancel", {})
     assert paused[0] == paused[1]
+
+
+async def test_a_run_that_only_waits_outlives_any_flood_of_bad_signals(
+    client: Client, log_url: str
+) -> None:
+    """Refused signals fill the history; the waiting run goes on in a new one, again and again."""
+    async with staged(client, log_url, continue_after=100) as stage:
+        handle = await stage.start("flooded", graph="expense-review", input=ONE_OVER)
+        latest: Handle = client.get_workflow_handle(handle.id)
+        before = await until(latest, "awaiting")
+        executions = {(await latest.describe()).run_id}
+        for _ in range(20):
+            await asyncio.gather(
+                *(latest.signal("bogus", {"n": number, "text": "x" * 5000}) for number in range(60))
+            )
+            await until(latest, "awaiting")
+            executions.add((await latest.describe()).run_id)
+            if len(executions) == 4:
+                break
+        assert len(executions) == 4
+        assert await latest.query("state") == before
+        assert len(await latest.query("refusals")) == 100
+        ticket = before["run"]["waitingFor"][0]["ticket"]
+        await latest.signal("resume", {"ticket": ticket, "decision": "approve"})
+        assert (await handle.result())["status"] == "completed"

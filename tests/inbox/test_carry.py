@@ -118,7 +118,7 @@ def full_inbox() -> Inbox:
     for number in range(1, 1000):
         send(inbox, {"ticket": f"R:gate:{number}:0", "decision": "deny", "commandId": f"c{number}"})
     for _ in range(100):
-        inbox.receive_signal("cancel", ["x" * 2_000], NOW)
+        inbox.receive_signal("cancel", ["x" * 900], NOW)
     return inbox
 
 
@@ -133,11 +133,11 @@ def test_refusals_and_command_ids_are_trimmed_and_commands_never_are():
 def test_the_oldest_are_trimmed_first():
     inbox = waiting()
     for number in range(100):
-        inbox.receive_signal("cancel", [f"{number} " + "x" * 2_000], NOW)
-    for number in range(600):
+        inbox.receive_signal("cancel", [f"{number} " + "x" * 900], NOW)
+    for number in range(900):
         send(inbox, {"ticket": f"R:gate:{number}:0", "decision": "deny", "commandId": f"c{number}"})
     whole: JsonObject = inbox.carry()
     assert len(json.dumps(whole, separators=(",", ":"))) <= MAX_CARRY_BYTES
     assert whole["refusals"][-1]["payload"].startswith("99 ")
     assert 0 < len(whole["refusals"]) < 100
-    assert whole["commands"][-1]["commandId"] == "c599"
+    assert whole["commands"][-1]["commandId"] == "c899"

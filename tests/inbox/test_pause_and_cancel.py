@@ -253,7 +253,7 @@ class TestSignals:
     def test_a_large_payload_is_shortened(self):
         inbox = waiting()
         inbox.receive_signal("resume", [{"value": "x" * 100_000}], NOW)
-        assert inbox.refusals[0].payload == '{"value": "' + "x" * 2037 + "…"
+        assert inbox.refusals[0].payload == '{"value": "' + "x" * 1013 + "…"
 
     def test_a_payload_that_is_nested_too_deeply_is_listed(self):
         value: Any = 1
