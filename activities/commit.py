@@ -3,6 +3,7 @@
 from temporalio import activity
 
 from activities.log import Execution
+from activities.log_failures import log_failures
 from activities.resources import Resources
 from activities.results import run_result
 from seeding.commits import BatchReceipt
@@ -23,9 +24,10 @@ class CommitActivities:
     @activity.defn(name=COMMIT)
     async def commit(self, commits: CommitInput) -> CommitReply:
         """Append a list of commits."""
-        receipt = await self._log.append_async(
-            commits.operations, whole=commits.whole, quick=commits.quick
-        )
+        with log_failures():
+            receipt = await self._log.append_async(
+                commits.operations, whole=commits.whole, quick=commits.quick
+            )
         return _reply(receipt)
 
     @activity.defn(name=OPEN_RUN)
@@ -35,29 +37,27 @@ class CommitActivities:
         The graph is kept by its digest first; it is insert-only and no part of the thread.
         """
         info = activity.info()
-        if commits.graph is not None:
-            await self._log.put_graph_async(
-                commits.graph.digest, commits.graph.graph.id, commits.graph.graph.to_json()
-            )
-        receipt = await self._log.append_async(
-            commits.operations,
-            whole=True,
-            execution=Execution(
-                execution_run_id=info.workflow_run_id, namespace=info.workflow_namespace
-            ),
-        )
-        return await self._with_result(receipt, commits)
+        owner = Execution(execution_run_id=info.workflow_run_id, namespace=info.workflow_namespace)
+        with log_failures():
+            if commits.graph is not None:
+                await self._log.put_graph_async(
+                    commits.graph.digest, commits.graph.graph.id, commits.graph.graph.to_json()
+                )
+            receipt = await self._log.append_async(commits.operations, whole=True, execution=owner)
+            return await self._with_result(receipt, commits)
 
     @activity.defn(name=END_RUN)
     async def end_run(self, commits: CommitInput) -> CommitReply:
         """Append the end of a run and return its whole result."""
-        receipt = await self._log.append_async(commits.operations)
-        return await self._with_result(receipt, commits)
+        with log_failures():
+            receipt = await self._log.append_async(commits.operations)
+            return await self._with_result(receipt, commits)
 
     @activity.defn(name=FORGET_RUN)
     async def forget_run(self, run_id: str) -> None:
         """Remove an ephemeral run, once its result is in the workflow's history."""
-        await self._log.forget_run_async(run_id)
+        with log_failures():
+            await self._log.forget_run_async(run_id)
 
     async def _with_result(self, receipt: BatchReceipt, commits: CommitInput) -> CommitReply:
         last = commits.operations[-1].commit

@@ -161,6 +161,9 @@ def _twice(graph_id: str, files: list[_Read]) -> str:
 
 def _unknown(graph_id: str, files: list[_Read]) -> str:
     known = sorted({read.graph_id: True for read in files if read.graph_id})
-    said = f"no graph document has the id {graph_id!r}; known are {listing(known)}"
+    said = (
+        f"no graph document has the id {graph_id!r}; known are {listing(known)} (all workers of a "
+        "task queue need the same FERMATA_GRAPHS)"
+    )
     nameless = [read.problem for read in files if read.graph_id is None and read.problem]
     return f"{said}; these could not be read: {'; '.join(nameless[:5])}" if nameless else said

@@ -3,11 +3,12 @@
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from seeding.durations import parse_duration
 from seeding.errors import InvalidGraph
 from seeding.model import Json, JsonObject
+from workflows.graph.builtin_types import BUILTIN_TYPES, PLANNED
 from workflows.graph.model import NodeType
 
 RESERVED_INPUTS = (
@@ -176,32 +177,105 @@ def node(
         max_retries: Retries over the whole run, for retryable node errors only (ERR-11).
 
     Raises:
-        InvalidGraph: An unknown reserved input, no positive timeout, negative retries, or a
-            name that another function has.
+        InvalidGraph: A name that the engine or another function has, an unknown reserved input,
+            a single text where a sequence of names belongs, no positive timeout, negative
+            retries, or a function that is not called with just one argument.
     """
+    _check_name(name)
+    if name in BUILTIN_TYPES or name in PLANNED:
+        raise InvalidGraph(
+            f"node type {name!r} is the engine's own, and a function of that name would never be "
+            "called; give yours another name"
+        )
+    return _declared(
+        NodeType(
+            name=name,
+            kind="effect",
+            branches=_names(name, "branches", branches),
+            declares=_reserved_inputs(name, declares),
+            timeout=_seconds(name, timeout),
+            max_retries=_retries(name, max_retries),
+            can_ask=True,
+        )
+    )
+
+
+def builtin_node(name: str) -> Callable[[AnyNodeFunction], AnyNodeFunction]:
+    """Declare a function as the one that executes the engine's own effect type ``name``."""
+    return _declared(BUILTIN_TYPES[name].model_copy(update={"can_ask": True}))
+
+
+def _declared(declared: NodeType) -> Callable[[AnyNodeFunction], AnyNodeFunction]:
+    def register(function: AnyNodeFunction) -> AnyNodeFunction:
+        _check_function(declared.name, function)
+        REGISTRY.add(RegisteredNode(declared, function, inspect.iscoroutinefunction(function)))
+        return function
+
+    return register
+
+
+def _check_name(name: Json) -> None:
+    if not isinstance(name, str) or not name.strip():
+        given = repr(name) if isinstance(name, str) else type(name).__name__
+        raise InvalidGraph(
+            f"a node type's name is {given}; it is a text that is not empty, such as "
+            '@node("price_of")'
+        )
+
+
+def _names(name: str, argument: str, given: Json) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise InvalidGraph(
+            f"node type {name!r}: {argument} is the text {given!r}; it is a sequence of names, "
+            f"such as ({given!r},)"
+        )
+    if not isinstance(given, Sequence) or not all(
+        isinstance(item, str) and item for item in cast(Sequence[Json], given)
+    ):
+        raise InvalidGraph(
+            f"node type {name!r}: {argument} is {given!r}; it is a sequence of names"
+        )
+    return tuple(cast(Sequence[str], given))
+
+
+def _reserved_inputs(name: str, given: Json) -> tuple[str, ...]:
+    declares = _names(name, "declares", given)
     for reserved in declares:
         if reserved not in RESERVED_INPUTS:
             raise InvalidGraph(
                 f"node type {name!r} declares {reserved!r}; the reserved inputs are "
                 f"{', '.join(RESERVED_INPUTS)}"
             )
+    return declares
+
+
+def _seconds(name: str, timeout: str | float) -> float:
     seconds = parse_duration(timeout, f"timeout of node type {name!r}")
     if seconds is None:
         raise InvalidGraph(f"node type {name!r} needs a timeout above zero")
-    if max_retries < 0:
-        raise InvalidGraph(f"node type {name!r}: max_retries is not negative")
-    declared = NodeType(
-        name=name,
-        kind="effect",
-        branches=tuple(branches),
-        declares=tuple(declares),
-        timeout=seconds,
-        max_retries=max_retries,
-        can_ask=True,
-    )
+    return seconds
 
-    def register(function: AnyNodeFunction) -> AnyNodeFunction:
-        REGISTRY.add(RegisteredNode(declared, function, inspect.iscoroutinefunction(function)))
-        return function
 
-    return register
+def _retries(name: str, given: Json) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or given < 0:
+        raise InvalidGraph(
+            f"node type {name!r}: max_retries is {given!r}; it is a whole number from 0 up"
+        )
+    return given
+
+
+def _check_function(name: str, function: Callable[..., Any]) -> None:
+    """Refuse what could not be called with a call, or what would return no outputs."""
+    needed = f"node type {name!r} is to be a function with one parameter, the call"
+    if inspect.isclass(function) or not hasattr(function, "__qualname__"):
+        raise InvalidGraph(f"{needed}; {function!r} is no function")
+    shown = f"{function.__module__}.{function.__qualname__}"
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise InvalidGraph(f"{needed}; {shown} yields, and a node returns its outputs once")
+    signature = inspect.signature(function)
+    try:
+        signature.bind(object())
+    except TypeError as error:
+        raise InvalidGraph(
+            f"{needed}; {shown}{signature} cannot be called with one argument"
+        ) from error

@@ -1,14 +1,17 @@
 """What the activities of one worker share: the log, the graphs and the node types."""
 
 import asyncio
-from collections.abc import Callable
+import contextvars
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from activities.graph_folder import GraphFolder
 from activities.log import CommitLog
+from activities.node_loop import NodeLoop, Outcome, call_plain
 from activities.nodes import NodeRegistry
+from seeding.model import Json
 
 CONTINUE_AFTER = 1000
 """Events of history after which a run continues as new, at its next quiet point."""
@@ -23,8 +26,8 @@ _T = TypeVar("_T")
 class Resources:
     """Opened once by a worker and given to each of its activities.
 
-    Reads of the log and plain ``def`` nodes have threads of their own, so that no node can
-    hold up a read, and neither can hold up a commit.
+    Reads of the log, plain ``def`` nodes and ``async def`` nodes have threads of their own, so
+    that no node can hold up a read, and none of them a commit, a heartbeat or a query.
 
     Attributes:
         log: The commit log.
@@ -47,16 +50,25 @@ class Resources:
     _nodes: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(_NODE_THREADS, thread_name_prefix="node")
     )
+    _node_loop: NodeLoop = field(default_factory=NodeLoop)
 
     async def read(self, work: Callable[[], _T]) -> _T:
         """Run ``work``, which reads the log, in one hop off the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
 
-    async def run_plain(self, work: Callable[[], _T]) -> _T:
-        """Run ``work``, a plain ``def`` node, off the event loop."""
-        return await asyncio.get_running_loop().run_in_executor(self._nodes, work)
+    async def run_plain(self, work: Callable[[], Json]) -> Outcome:
+        """Run ``work``, a plain ``def`` node, on a thread and in the caller's context."""
+        context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(
+            self._nodes, lambda: context.run(call_plain, work)
+        )
+
+    async def run_async(self, work: Callable[[], Awaitable[Json]]) -> Outcome:
+        """Run ``work``, an ``async def`` node, on the nodes' own event loop (see NodeLoop)."""
+        return await self._node_loop.run(work)
 
     def close(self) -> None:
         """Let go of the threads; the log is closed by whoever opened it."""
+        self._node_loop.close()
         self._readers.shutdown(wait=False, cancel_futures=True)
         self._nodes.shutdown(wait=False, cancel_futures=True)

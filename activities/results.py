@@ -1,6 +1,6 @@
 """The result of an ended run, put together from its report and its rows (contract, section 3)."""
 
-from activities.log import CommitLog
+from activities.log import AsyncLogReader
 from seeding.bounded import shown_by_reference
 from seeding.identity import checkpoint_id
 from seeding.json_values import MAX_PAYLOAD_BYTES
@@ -11,7 +11,7 @@ RESULTS_BYTES = MAX_PAYLOAD_BYTES * 3 // 4
 """The most bytes ``results`` has by value, so that the whole result stays below 256 KB."""
 
 
-def run_result(log: CommitLog, run_id: str) -> JsonObject | None:
+def run_result(log: AsyncLogReader, run_id: str) -> JsonObject | None:
     """Return the whole result of an ended run; None while it is live.
 
     ``results`` holds the outputs of every execution by key (SG-8), the largest by reference,
@@ -35,7 +35,7 @@ def run_result(log: CommitLog, run_id: str) -> JsonObject | None:
     }
 
 
-def _results(log: CommitLog, run_id: str) -> JsonObject:
+def _results(log: AsyncLogReader, run_id: str) -> JsonObject:
     outputs: JsonObject = {}
     for row in log.all_outputs(run_id):
         recorded = as_object(row.value) or {}

@@ -1,13 +1,22 @@
 """Running one node: the wrapper around people's functions."""
 
 import asyncio
-import traceback
 from collections.abc import Awaitable
 from typing import cast
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.failure_texts import (
+    MAX_CODE,
+    MAX_MESSAGE,
+    bounded_details,
+    log_crash,
+    printable,
+    text_of,
+    type_of,
+)
+from activities.node_loop import Outcome
 from activities.nodes import Ask, NodeCall, NodeError, RegisteredNode
 from activities.questions import question_problem
 from activities.resources import Resources
@@ -33,11 +42,6 @@ from workflows.wire import (
 HEARTBEAT_SECONDS = 5.0
 LOG_WAIT_SECONDS = 0.5
 MAX_CLOSINGS = 10_000
-MAX_MESSAGE = 4000
-"""The most characters of a failure's message that are kept."""
-
-MAX_DETAILS_BYTES = 16 * 1024
-"""The most bytes of JSON that a failure's details may have."""
 
 
 class NodeActivities:
@@ -52,48 +56,41 @@ class NodeActivities:
 
         Raises:
             ApplicationError: The function raised something that is no node error; the run
-                fails with it (ERR-3). The type is the exception's.
+                fails with it (ERR-3). The type is the exception's, the message its text.
         """
-        registered = self._resources.registry.find(call.type)
-        if registered is None:
-            raise ApplicationError(
-                f"this worker serves no node type {call.type!r}; name its module in FERMATA_NODES",
-                type="UnknownNodeType",
-                non_retryable=True,
-            )
         beating = asyncio.create_task(_heartbeat())
         try:
-            return await self._execute(registered, call)
-        except asyncio.CancelledError as error:
+            return judge_outcome(call, await self._execute(call))
+        except asyncio.CancelledError:
             # Node calls are never cancelled by the workflow: this worker is stopping, and the
             # effect is dispatched again elsewhere, under the same key.
-            if activity.is_cancelled() or activity.is_worker_shutdown():
-                raise ApplicationError(
-                    "the worker stopped", type=WORKER_STOPPED, non_retryable=True
-                ) from error
             raise ApplicationError(
-                "the node cancelled itself", type="CancelledError", non_retryable=True
-            ) from error
+                "the worker stopped", type=WORKER_STOPPED, non_retryable=True
+            ) from None
+        except ApplicationError:
+            raise
+        except Exception as error:
+            raise _crash(call, error) from None
         finally:
             beating.cancel()
 
-    async def _execute(self, registered: RegisteredNode, call: NodeCallInput) -> NodeCallResult:
-        prepared = await self._prepare(call)
-        try:
-            returned = await self._invoke(registered, prepared)
-        except NodeError as error:
-            retryable = error.retryable is True
-            return _failed(
-                _printable(error.message), _printable(error.code), retryable, error.details
-            )
-        except Ask as ask:
-            return _asked(call, ask)
-        except (Exception, SystemExit) as error:
-            # A node that exits is a node that crashed; its worker serves others.
+    async def _execute(self, call: NodeCallInput) -> Outcome:
+        registered = self._resources.registry.find(call.type)
+        if registered is None:
             raise ApplicationError(
-                _text(error), type=type(error).__name__, non_retryable=True
-            ) from _travelling(error)
-        return judge_outputs(call, returned)
+                f"node {call.node_id!r}: this worker serves no node type {call.type!r}; "
+                "name its module in FERMATA_NODES",
+                type="UnknownNodeType",
+                non_retryable=True,
+            )
+        outcome = await self._invoke(registered, await self._prepare(call))
+        if isinstance(outcome.error, asyncio.CancelledError):
+            if activity.is_cancelled() or activity.is_worker_shutdown():
+                raise outcome.error
+            raise ApplicationError(
+                f"node {call.node_id!r} cancelled itself", type="CancelledError", non_retryable=True
+            )
+        return outcome
 
     async def _prepare(self, call: NodeCallInput) -> NodeCall:
         if not (call.references or call.declares or call.ask):
@@ -129,10 +126,11 @@ class NodeActivities:
             allowed_hosts=self._resources.http_hosts,
         )
 
-    async def _invoke(self, registered: RegisteredNode, call: NodeCall) -> Json:
+    async def _invoke(self, registered: RegisteredNode, call: NodeCall) -> Outcome:
+        function = registered.function
         if registered.is_async:
-            return await cast(Awaitable[Json], registered.function(call))
-        return await self._resources.run_plain(lambda: _called(registered, call))
+            return await self._resources.run_async(lambda: cast(Awaitable[Json], function(call)))
+        return await self._resources.run_plain(lambda: function(call))
 
     def _answers(self, call: NodeCallInput) -> list[Json]:
         if call.ask == 0:
@@ -171,6 +169,33 @@ class NodeActivities:
 
 def _asked_tickets(call: NodeCallInput) -> list[str]:
     return [ticket_id(call.run_id, call.node_id, call.occurrence, n) for n in range(call.ask)]
+
+
+def judge_outcome(call: NodeCallInput, outcome: Outcome) -> NodeCallResult:
+    """Return what a node's outcome comes to.
+
+    Raises:
+        ApplicationError: What it raised is no node error (ERR-3). It has no cause: a failure
+            travels with its whole chain, of whatever size that is.
+    """
+    match outcome.error:
+        case None:
+            return judge_outputs(call, outcome.returned)
+        case NodeError() as error:
+            return _failed(
+                printable(error.message), error.code, error.retryable is True, error.details
+            )
+        case Ask() as ask:
+            return _asked(call, ask)
+        case crashed:
+            # Also an exit or an interrupt: its worker serves others.
+            raise _crash(call, crashed)
+
+
+def _crash(call: NodeCallInput, error: BaseException) -> ApplicationError:
+    log_crash(f"node {call.node_id!r} (type {call.type!r}) of run {call.run_id}", error)
+    kind = type_of(error)
+    return ApplicationError(text_of(error) or kind, type=kind, non_retryable=True)
 
 
 def judge_outputs(call: NodeCallInput, returned: Json) -> NodeCallResult:
@@ -219,26 +244,11 @@ def _failed(
     return NodeCallResult(
         failure=NodeFailureWire(
             message=message[:MAX_MESSAGE],
-            code=code,
+            code=printable(code, MAX_CODE),
             retryable=retryable,
-            details=_bounded_details(details),
+            details=bounded_details(details),
         )
     )
-
-
-def _bounded_details(details: Json) -> Json:
-    """Return details as they are, or what says why they are left out.
-
-    They are kept in the node's outputs and, unrouted, in the cause of the run's end.
-    """
-    if find_not_json(details) is not None:
-        return {"omitted": "details were no JSON"}
-    size = size_in_bytes(details)
-    if size > MAX_DETAILS_BYTES:
-        return {
-            "omitted": f"details were {size} bytes of JSON, at most {MAX_DETAILS_BYTES} are kept"
-        }
-    return details
 
 
 def _asked(call: NodeCallInput, ask: Ask) -> NodeCallResult:
@@ -255,36 +265,6 @@ def _asked(call: NodeCallInput, ask: Ask) -> NodeCallResult:
             deadline_after=parse_duration(ask.deadline, "deadline"),
         )
     )
-
-
-def _called(registered: RegisteredNode, call: NodeCall) -> Json:
-    try:
-        return registered.function(call)
-    except StopIteration as error:
-        # A future cannot carry it: whoever awaits that would wait for ever.
-        raise RuntimeError("the node raised StopIteration") from error
-
-
-def _printable(text: Json) -> str:
-    """Return what people gave as a text, as one that can travel."""
-    return str(text).encode(errors="backslashreplace").decode()
-
-
-def _travelling(error: BaseException) -> BaseException | None:
-    """Return ``error`` if it and its causes have texts that can be sent, else None."""
-    link: BaseException | None = error
-    while link is not None:
-        try:
-            str(link).encode()
-        except Exception:
-            return None
-        link = link.__cause__
-    return error
-
-
-def _text(error: BaseException) -> str:
-    lines = traceback.format_exception_only(type(error), error)
-    return _printable("".join(lines).strip()[:MAX_MESSAGE])
 
 
 async def _heartbeat() -> None:

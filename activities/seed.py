@@ -8,6 +8,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.log import StateView, StoredRun
+from activities.log_failures import log_failures
 from activities.resources import Resources
 from activities.restoring import restored
 from activities.thread_facts import last_run, read_facts
@@ -65,9 +66,10 @@ class SeedActivities:
 
         Raises:
             ApplicationError: The start is refused by name (contract 2), non-retryable; its
-                details name the thread's last run.
+                details name the thread's last run. Or the log does not answer, retryable.
         """
-        return await self._resources.read(lambda: self._seed(asked))
+        with log_failures():
+            return await self._resources.read(lambda: self._seed(asked))
 
     def _seed(self, asked: SeedInput) -> SeedResult:
         own = self._log.run_of_chain(asked.chain_id)
@@ -105,7 +107,7 @@ class SeedActivities:
             graph = self._resolve(Graph.model_validate(stored.body))
         except InvalidGraph as error:
             # Another worker may serve the missing type: wait for it, end nothing.
-            raise ApplicationError(error.message, type=error.code) from error
+            raise ApplicationError(error.message, type=error.code) from None
         return restored(self._resources, run, graph)
 
     # --- a new run ----------------------------------------------------------------------------

@@ -129,15 +129,22 @@ def error_of_rpc(error: RPCError, thread_id: str) -> FermataError:
         if any("NamespaceNotFound" in detail.type_url for detail in error.grpc_status.details):
             return CallRefused(f"the server says: {said}; set TEMPORAL_NAMESPACE to one it has")
         if "already completed" in said:
-            return PipelineTerminal(
-                f"the run of thread {thread_id!r} is over; start the next turn on the thread"
-            )
+            return _over(thread_id)
         return UnknownThread(
             f"the Temporal server knows no run of thread {thread_id!r}; start one, or look "
             "whether TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE name the right server"
         )
     if error.status == RPCStatusCode.UNAVAILABLE:
         return ServerUnreachable(f"the Temporal server does not answer: {said}")
+    if error.status == RPCStatusCode.FAILED_PRECONDITION and "closed before" in said:
+        # Terminated before a worker saw it: there is nothing to replay that could answer.
+        return _over(thread_id)
     if error.status == RPCStatusCode.FAILED_PRECONDITION and "poller" in said:
         return NoWorker(f"nobody serves the run of thread {thread_id!r}: {said}; start a worker")
     return CallRefused(f"the Temporal server refused the call ({error.status.name}): {said}")
+
+
+def _over(thread_id: str) -> PipelineTerminal:
+    return PipelineTerminal(
+        f"the run of thread {thread_id!r} is over; start the next turn on the thread"
+    )

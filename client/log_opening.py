@@ -1,14 +1,17 @@
 """Opening the commit log that the environment names."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from activities.log import CommitLog
+from activities.log import CommitLog, ReadOnlyLog
 from seeding.errors import LogError
+
+_Log = TypeVar("_Log", CommitLog, ReadOnlyLog)
 
 EXAMPLE = "sqlite:///.fermata/log.db"
 
@@ -22,18 +25,19 @@ def log_at(url: str) -> Generator[CommitLog]:
         NewerLog: A newer version of this project wrote it.
         CommitUnavailable: It does not answer.
     """
-    with _opened(url) as log:
+    with _opened(CommitLog.open, url) as log:
         yield log
 
 
 @contextmanager
-def open_log(url: str) -> Generator[CommitLog]:
-    """Open a log that exists and close it again; a reader never makes one.
+def open_log(url: str) -> Generator[ReadOnlyLog]:
+    """Open a log that exists and close it again; a reader makes none and changes none.
 
     Raises:
         LogError: There is no log at ``url``, or it is no URL.
         NewerLog: A newer version of this project wrote it.
         CommitUnavailable: It does not answer.
+        CorruptLog: The file is something else.
     """
     database = _database(url)
     if url.startswith("sqlite") and database and not Path(database).is_file():
@@ -41,14 +45,14 @@ def open_log(url: str) -> Generator[CommitLog]:
             f"there is no log at {database}; a worker makes it, FERMATA_HOME or FERMATA_LOG_URL "
             "say where"
         )
-    with _opened(url) as log:
+    with _opened(ReadOnlyLog.open, url) as log:
         yield log
 
 
-def _opened(url: str) -> CommitLog:
+def _opened(opening: Callable[[str], _Log], url: str) -> _Log:
     _database(url)
     try:
-        return CommitLog.open(url)
+        return opening(url)
     except (ArgumentError, ImportError) as error:
         # The dialect or its driver is missing.
         raise LogError(f"FERMATA_LOG_URL {_shown(url)} cannot be used: {error}") from error

@@ -5,7 +5,7 @@ Nothing here needs a worker or a server, and nothing here changes the log.
 
 from collections.abc import Sequence
 
-from activities.log import CommitLog, StateView, StoredRun
+from activities.log import AsyncLogReader, StateView, StoredRun
 from activities.results import run_result
 from seeding.bounded import shown_by_reference
 from seeding.commits import AuditDraft
@@ -19,7 +19,7 @@ PART_BYTES = MAX_PAYLOAD_BYTES // 4
 """The most bytes each of ``data``, ``metadata`` and ``iterator`` shows by value."""
 
 
-def latest_run(log: CommitLog, thread_id: str) -> StoredRun:
+def latest_run(log: AsyncLogReader, thread_id: str) -> StoredRun:
     """Return the run opened last on a thread.
 
     Raises:
@@ -35,7 +35,7 @@ def latest_run(log: CommitLog, thread_id: str) -> StoredRun:
 
 
 def state_document(
-    log: CommitLog, thread_id: str, checkpoint: str | None = None, *, full: bool = False
+    log: AsyncLogReader, thread_id: str, checkpoint: str | None = None, *, full: bool = False
 ) -> JsonObject:
     """Return the state of a thread with its ``run`` block (contract 4).
 
@@ -92,7 +92,7 @@ def graph_name(run: StoredRun) -> str:
 # --- lists --------------------------------------------------------------------------------------
 
 
-def runs_document(log: CommitLog, thread_id: str) -> list[JsonObject]:
+def runs_document(log: AsyncLogReader, thread_id: str) -> list[JsonObject]:
     """Return a thread's runs, oldest first; the rows of ended ones carry their results.
 
     Raises:
@@ -102,7 +102,7 @@ def runs_document(log: CommitLog, thread_id: str) -> list[JsonObject]:
     return [_run_row(log, run) for run in log.runs(thread_id)]
 
 
-def _run_row(log: CommitLog, run: StoredRun) -> JsonObject:
+def _run_row(log: AsyncLogReader, run: StoredRun) -> JsonObject:
     return {
         "runId": run.run_id,
         "runEpoch": run.run_epoch,
@@ -120,7 +120,7 @@ def _run_row(log: CommitLog, run: StoredRun) -> JsonObject:
     }
 
 
-def threads_document(log: CommitLog) -> list[JsonObject]:
+def threads_document(log: AsyncLogReader) -> list[JsonObject]:
     """Return every thread with where its latest run stands, in the order of their ids."""
     return [
         {
@@ -138,7 +138,7 @@ def threads_document(log: CommitLog) -> list[JsonObject]:
     ]
 
 
-def checkpoints_document(log: CommitLog, thread_id: str) -> list[JsonObject]:
+def checkpoints_document(log: AsyncLogReader, thread_id: str) -> list[JsonObject]:
     """Return a thread's checkpoints, oldest first (contract 1).
 
     Raises:
@@ -150,7 +150,7 @@ def checkpoints_document(log: CommitLog, thread_id: str) -> list[JsonObject]:
 # --- where a run started ------------------------------------------------------------------------
 
 
-def provenance_document(log: CommitLog, thread_id: str) -> JsonObject:
+def provenance_document(log: AsyncLogReader, thread_id: str) -> JsonObject:
     """Return where the latest run of a thread started from, and what that cleared (SG-12).
 
     ``cleared`` holds, by field, the value that the run before had left.
@@ -173,7 +173,7 @@ def provenance_document(log: CommitLog, thread_id: str) -> JsonObject:
     }
 
 
-def _opening_events(log: CommitLog, run: StoredRun) -> tuple[AuditDraft, ...]:
+def _opening_events(log: AsyncLogReader, run: StoredRun) -> tuple[AuditDraft, ...]:
     # The commits of a run follow each other on its thread: another run opens after its end only.
     before = run.last_version - run.last_ordinal - 1
     for stored in log.commits(run.thread_id, after=before, limit=1):

@@ -38,12 +38,12 @@ def settings() -> Settings:
     return Settings(
         log_url=os.environ.get("FERMATA_LOG_URL") or f"sqlite:///{home / 'log.db'}",
         task_queue=os.environ.get("FERMATA_TASK_QUEUE") or DEFAULT_TASK_QUEUE,
-        nodes=_listed("FERMATA_NODES", ","),
-        graphs=tuple(Path(item) for item in _listed("FERMATA_GRAPHS", os.pathsep)),
-        http_hosts=_listed("FERMATA_HTTP_HOSTS", ","),
+        nodes=_listed("FERMATA_NODES"),
+        graphs=tuple(Path(item) for item in _listed("FERMATA_GRAPHS")),
+        http_hosts=_listed("FERMATA_HTTP_HOSTS"),
     )
 
 
-def _listed(name: str, separator: str) -> tuple[str, ...]:
-    parts = os.environ.get(name, "").replace(separator, ",").split(",")
+def _listed(name: str) -> tuple[str, ...]:
+    parts = os.environ.get(name, "").split(",")
     return tuple(part.strip() for part in parts if part.strip())

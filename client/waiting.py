@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
-from activities.log import CommitLog
+from activities.log import AsyncLogReader
 from client.connection import connect
 from client.settings import DEFAULT_TASK_QUEUE
 from client.threads import Threads
@@ -19,7 +19,7 @@ ASK_SECONDS = 3.0
 """How long the server has for all threads together; what it left out is unknown."""
 
 
-async def tickets_document(log: CommitLog, thread_id: str | None = None) -> list[JsonObject]:
+async def tickets_document(log: AsyncLogReader, thread_id: str | None = None) -> list[JsonObject]:
     """Return the open tickets of one thread, or of all, oldest first in each (contract 1).
 
     ``live`` says whether the run that waits is open on the server: ``unknown`` where no server
@@ -43,7 +43,7 @@ async def tickets_document(log: CommitLog, thread_id: str | None = None) -> list
     ]
 
 
-async def _live_runs(log: CommitLog, tickets: Sequence[OpenTicket]) -> dict[str, Live]:
+async def _live_runs(log: AsyncLogReader, tickets: Sequence[OpenTicket]) -> dict[str, Live]:
     """Return whether each run behind ``tickets`` is open on the server, as far as it said."""
     found: dict[str, Live] = {}
     waiting = {item.body.run_id: item.body.thread_id for item in tickets}
@@ -61,7 +61,7 @@ async def _live_runs(log: CommitLog, tickets: Sequence[OpenTicket]) -> dict[str,
     return found
 
 
-async def _is_live(log: CommitLog, threads: Threads, thread_id: str, run_id: str) -> Live:
+async def _is_live(log: AsyncLogReader, threads: Threads, thread_id: str, run_id: str) -> Live:
     try:
         chain = await threads.open_execution(thread_id, within=ASK_SECONDS)
     except UnknownThread:

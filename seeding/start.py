@@ -287,7 +287,7 @@ def _leave_latest(request: RunRequest, facts: ThreadFacts, because: str) -> tupl
         return (_cancelled(latest, ABANDONED),)
     raise ThreadBusy(
         f"{_open_run(facts.thread_id, latest)}; {because}, which would leave that run behind. "
-        "Give abandon to end it as cancelled first, or start without it to go on with the run",
+        f"{_what_works(latest)}",
         runId=latest.run_id,
         tickets=list(latest.tickets),
     )
@@ -295,9 +295,8 @@ def _leave_latest(request: RunRequest, facts: ThreadFacts, because: str) -> tupl
 
 def _cannot_take(thread_id: str, run: RunFact, source: Source) -> ThreadBusy:
     return ThreadBusy(
-        f"{_open_run(thread_id, run)}; it goes on as it is (source {source}), and a message, "
-        "input, data or metadata cannot be put into it. Start without them and answer it, or "
-        "give config.onBusy 'queue' for the turn after it, or abandon to end it first",
+        f"{_open_run(thread_id, run)}; it would go on as it is (source {source}), and a message, "
+        f"input, data or metadata cannot be put into it. {_what_works(run)}",
         runId=run.run_id,
         tickets=list(run.tickets),
     )
@@ -306,6 +305,22 @@ def _cannot_take(thread_id: str, run: RunFact, source: Source) -> ThreadBusy:
 def _open_run(thread_id: str, run: RunFact) -> str:
     doing = f"is awaiting {', '.join(run.tickets)}" if run.tickets else f"is {run.phase}"
     return f"run {run.run_id} of thread {thread_id!r} has not ended and {doing}"
+
+
+def _what_works(run: RunFact) -> str:
+    """Return what a caller can do about a run whose workflow is gone, in this version."""
+    if run.phase == "awaiting":
+        return (
+            "The run's workflow is gone: nobody can answer it, and taking it over and abandoning "
+            "it are not available in this version; it stays in the log as it is. Start another "
+            "thread, with its state as initialSnapshot where it is to go on from there "
+            "(fermata state THREAD --checkpoint ID --json)"
+        )
+    return (
+        "The run's workflow is gone, and taking it over and abandoning it are not available in "
+        "this version; a start without initialSnapshot, forkFrom, checkpointId, recover and "
+        "abandon ends it as Indeterminate and is the thread's next turn"
+    )
 
 
 def _cancelled(run: RunFact, reason: str) -> RunEnding:

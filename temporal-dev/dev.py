@@ -1,6 +1,9 @@
 """``make dev``: a server with its UI and a worker, in the foreground until Ctrl-C or SIGTERM."""
 
+import os
 import sys
+from pathlib import Path
+from shlex import quote
 
 from child_process import ChildProcess, StopRequest, StopRequested, complain, say
 from seeding.errors import ClientError, NoWorker, ServerUnreachable
@@ -24,6 +27,18 @@ def watch(server: DevServer, worker: ChildProcess, stop: StopRequest) -> None:
         stop.sleep(0.2)
 
 
+def exports(server: DevServer, home: Path) -> str:
+    """Return the line that makes another terminal reach this server, its runs and its log.
+
+    The caller's own log and queue are what the worker uses, so others need them too.
+    """
+    needed = {"TEMPORAL_ADDRESS": server.address, "FERMATA_HOME": str(home)}
+    for name in ("FERMATA_LOG_URL", "FERMATA_TASK_QUEUE"):
+        if given := os.environ.get(name):
+            needed[name] = given
+    return f"export {' '.join(f'{name}={quote(value)}' for name, value in needed.items())}"
+
+
 def main() -> int:
     """Run the stage; return 0 when asked to stop, 1 when server or worker fails."""
     stop = StopRequest()
@@ -36,7 +51,7 @@ def main() -> int:
             say(f"data    {home}")
             environment = worker_environment(server, home)
             with stage_worker(server, environment, stop, on_line=say) as worker:
-                say(f"for other terminals: export TEMPORAL_ADDRESS={server.address}")
+                say(f"for other terminals: {exports(server, home)}")
                 say("ready")
                 watch(server, worker, stop)
     except StopRequested:

@@ -142,7 +142,7 @@ async def _attempts(plan: Plan, held: Held, execution: Execution, call: NodeCall
             if _worker_was_lost(error) and lost < MAX_LOST_WORKERS:
                 lost += 1
                 continue
-            return Finished(execution, NodeCallResult(), _failure_of(error, kind), retries)
+            return Finished(execution, NodeCallResult(), failure_report(error, call, kind), retries)
         if result.failure is None:
             return Finished(execution, result, None, retries)
         failure = NodeFailureReport(**dict(result.failure))
@@ -241,25 +241,34 @@ def _worker_was_lost(error: ActivityError) -> bool:
     return isinstance(cause, CancelledError)
 
 
-def _failure_of(error: ActivityError, kind: NodeType) -> NodeFailureReport:
+def failure_report(error: ActivityError, call: NodeCallInput, kind: NodeType) -> NodeFailureReport:
+    """Return the failure of a node whose call failed as an activity, for good."""
     cause = error.cause
     if isinstance(cause, TimeoutError) and cause.type == TimeoutType.START_TO_CLOSE:
         return NodeFailureReport(
-            message=f"took longer than its timeout of {kind.timeout:g} s",
+            message=f"node {call.node_id!r} took longer than its timeout of {kind.timeout:g} s",
             code="timeout",
             routable=True,
         )
-    if isinstance(cause, TimeoutError):
+    if isinstance(cause, TimeoutError) or _worker_was_lost(error):
         return NodeFailureReport(
-            message=f"its worker was lost {MAX_LOST_WORKERS + 1} times",
+            message=f"the worker of node {call.node_id!r} was lost {MAX_LOST_WORKERS + 1} times",
             code="worker_lost",
             routable=False,
         )
     if isinstance(cause, ApplicationError):
+        text = _with_type(cause)
         return NodeFailureReport(
-            message=cause.message,
-            code=cause.type or "Exception",
-            routable=False,
-            cause=cause.message,
+            message=text, code=cause.type or "Exception", routable=False, cause=text
         )
-    return NodeFailureReport(message=str(cause or error), code="failed", routable=False)
+    return NodeFailureReport(
+        message=f"node {call.node_id!r} failed: {cause or error}", code="failed", routable=False
+    )
+
+
+def _with_type(cause: ApplicationError) -> str:
+    """Return an exception's type and text, as Python shows it; the type once."""
+    text, kind = cause.message, cause.type
+    if not kind or text == kind or text.startswith(f"{kind}: "):
+        return text
+    return f"{kind}: {text}"

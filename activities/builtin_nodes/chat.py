@@ -18,7 +18,7 @@ import httpx
 
 from activities.builtin_nodes.exchange import Answer, Request, exchange
 from activities.builtin_nodes.hosts import read_url
-from activities.nodes import NodeCall, NodeError, node
+from activities.nodes import NodeCall, NodeError, builtin_node
 from seeding.json_values import MAX_PAYLOAD_BYTES
 from seeding.model import Json, JsonObject, as_list, as_object
 from workflows.control.templates import as_text
@@ -32,7 +32,7 @@ _SENDABLE = re.compile(r"[\x21-\x7e]+")
 _SHOWN = 500
 
 
-@node("chat", declares=("__messages__",))
+@builtin_node("chat")
 async def chat(call: NodeCall) -> JsonObject:
     """Return the model's answer as ``response``, and as the message object ``message``.
 
@@ -64,7 +64,7 @@ async def chat(call: NodeCall) -> JsonObject:
     return {"response": said, "message": {"role": "assistant", "content": said}}
 
 
-@node("chat_model", declares=("__messages__",))
+@builtin_node("chat_model")
 async def chat_model(call: NodeCall) -> JsonObject:
     """Do what ``chat`` does, under the editor's name."""
     return await chat(call)

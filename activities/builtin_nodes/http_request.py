@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from activities.builtin_nodes.exchange import DEFAULT_SECONDS, Request, exchange
 from activities.builtin_nodes.hosts import read_url
-from activities.nodes import NodeCall, NodeError, node
+from activities.nodes import NodeCall, NodeError, builtin_node
 from seeding.json_values import MAX_VALUE_BYTES
 from seeding.model import Json, JsonObject, as_list, as_object
 from workflows.graph.flow_checks import METHODS
@@ -14,7 +14,7 @@ OWN_HEADERS = ("host", "content-length", "transfer-encoding", "connection", "ide
 """Headers that the request itself decides."""
 
 
-@node("http_request")
+@builtin_node("http_request")
 async def http_request(call: NodeCall) -> JsonObject:
     """Send a request and return ``status``, ``headers``, ``text`` and, where it is some, ``json``.
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 from jinja2 import ChainableUndefined, TemplateError, Undefined, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from activities.nodes import NodeCall, NodeError, node
+from activities.nodes import NodeCall, NodeError, builtin_node
 from seeding.json_values import MAX_VALUE_BYTES
 from seeding.model import Json, JsonObject, as_object
 from workflows.control.templates import as_text
@@ -36,7 +36,7 @@ _ALLOWED: tuple[type[nodes.Node], ...] = (
 )
 
 
-@node("template")
+@builtin_node("template")
 def template(call: NodeCall) -> JsonObject:
     """Return the filled-in config ``template`` as ``text``, and which variables it missed.
 
@@ -53,7 +53,7 @@ def template(call: NodeCall) -> JsonObject:
     return {"text": filled, "missing_variables": missing, "success": not missing}
 
 
-@node("prompt_template")
+@builtin_node("prompt_template")
 def prompt_template(call: NodeCall) -> JsonObject:
     """Do what ``template`` does, with the ports of the editor's node of this name."""
     filled, missing = _filled(call)

@@ -8,7 +8,9 @@ What must not: Temporal, node code, a decision about where a run starts or what 
 Whatever can be computed from values alone belongs to ``seeding``.
 """
 
+from activities.log.async_reader import AsyncLogReader
 from activities.log.commit_log import CommitLog
+from activities.log.read_only_log import ReadOnlyLog
 from activities.log.stored import (
     CheckpointRow,
     Execution,
@@ -22,9 +24,11 @@ from activities.log.stored import (
 )
 
 __all__ = [
+    "AsyncLogReader",
     "CheckpointRow",
     "CommitLog",
     "Execution",
+    "ReadOnlyLog",
     "StateView",
     "StoredBranch",
     "StoredCheckpoint",

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Engine
 
@@ -27,15 +28,30 @@ def _off_loop(
 
 
 class AsyncLogReader(LogReader):
-    """Every read of :class:`LogReader` once more under its name with ``_async`` behind it."""
+    """Every read of :class:`LogReader` once more under its name with ``_async`` behind it.
+
+    Use it as a context manager, or close it.
+    """
 
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
         self.readers = ThreadPoolExecutor(_READERS, thread_name_prefix="log-reader")
 
     def close(self) -> None:
-        """Finish the reads that were handed over."""
+        """Finish what was handed over and close the file."""
         self.readers.shutdown()
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
     run_async = _off_loop(LogReader.run)
     latest_run_async = _off_loop(LogReader.latest_run)

@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from types import TracebackType
 from typing import Self, TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -14,7 +13,7 @@ from activities.log.async_reader import AsyncLogReader
 from activities.log.dialect import open_engine, storage_errors, writing
 from activities.log.forgetting import forget_run
 from activities.log.graphs import write_graph
-from activities.log.migrations import prepare_schema
+from activities.log.migrations import is_current, prepare_schema
 from activities.log.ownership import take_over
 from activities.log.records import iso
 from activities.log.stored import Execution
@@ -49,6 +48,8 @@ class CommitLog(AsyncLogReader):
     def open(cls, url: str, *, clock: Callable[[], datetime] = _now) -> Self:
         """Open the log at ``url``, making its folder, file and tables where they are missing.
 
+        A log that has them is not written to, and opens while another process writes.
+
         Args:
             url: An SQLAlchemy URL, such as ``sqlite:///.fermata/log.db``.
             clock: Returns the time, with its zone, that commits and tickets are given.
@@ -56,12 +57,15 @@ class CommitLog(AsyncLogReader):
         Raises:
             LogError: The URL names no file, or a database that is not known yet.
             NewerLog: A newer version of this project wrote the log.
-            CommitUnavailable: The file cannot be opened, or stays locked for 5 seconds.
-            CorruptLog: The file is no log.
+            CommitUnavailable: The file cannot be opened, or has to be changed and stays locked
+                for 5 seconds.
+            CorruptLog: The file is no log; it was left as it is.
         """
         log = cls(open_engine(url), clock)
+        prepare = partial(log._in_transaction, prepare_schema, f"opening {url}")
         try:
-            submit(log._writer, partial(log._in_transaction, prepare_schema, "opening it")).result()
+            if not is_current(url):
+                submit(log._writer, prepare).result()
         except BaseException:
             log.close()
             raise
@@ -71,18 +75,6 @@ class CommitLog(AsyncLogReader):
         """Finish what was handed over and close the file."""
         self._writer.shutdown()
         super().close()
-        self._engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # --- appending ----------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """All that is particular to one database: how it is opened, how it waits, how it fails.
 
 Today that is SQLite: write-ahead log, synchronous FULL, ``BEGIN IMMEDIATE`` for every writing
-transaction, a bounded wait for the lock. Another database is added here and nowhere else.
+transaction, a bounded wait for the lock, ``mode=ro`` for who only reads. Another database is
+added here and nowhere else.
 """
 
 import sqlite3
@@ -9,9 +10,10 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -36,20 +38,11 @@ def open_engine(url: str) -> Engine:
         LogError: The URL names a database this version does not know, or no file.
         CommitUnavailable: The folder or file cannot be opened.
     """
-    parsed = make_url(url)
-    if parsed.get_backend_name() != "sqlite":
-        raise LogError(
-            f"the log cannot be kept in {parsed.get_backend_name()!r} yet; "
-            "give a URL such as sqlite:///.fermata/log.db"
-        )
-    if not parsed.database or parsed.database == ":memory:":
-        raise LogError(f"{url!r} names no file; give a URL such as sqlite:///.fermata/log.db")
+    parsed, database = _parsed(url)
     try:
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        Path(database).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CommitUnavailable(
-            f"the folder of {parsed.database} cannot be made: {error}"
-        ) from error
+        raise CommitUnavailable(f"the folder of {database} cannot be made: {error}") from error
     engine = create_engine(
         parsed,
         poolclass=QueuePool,
@@ -60,14 +53,51 @@ def open_engine(url: str) -> Engine:
     return engine
 
 
+def open_reading_engine(url: str) -> Engine:
+    """Return an engine that can change nothing at ``url``: no table, no row, no journal mode.
+
+    Raises:
+        LogError: The URL names a database this version does not know, or no file.
+    """
+    parsed, database = _parsed(url)
+
+    def connected() -> sqlite3.Connection:
+        # An absolute path: `file:` and a relative one is another file.
+        place = f"file:{quote(str(Path(database).absolute()))}?mode=ro"
+        return sqlite3.connect(
+            place, uri=True, check_same_thread=False, timeout=PATIENT_WAIT / 1000
+        )
+
+    engine = create_engine(parsed, poolclass=QueuePool, creator=connected)
+    event.listen(engine, "connect", _prepare_reading)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _parsed(url: str) -> tuple[URL, str]:
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite":
+        raise LogError(
+            f"the log cannot be kept in {parsed.get_backend_name()!r} yet; "
+            "give a URL such as sqlite:///.fermata/log.db"
+        )
+    if not parsed.database or parsed.database == ":memory:":
+        raise LogError(f"{url!r} names no file; give a URL such as sqlite:///.fermata/log.db")
+    return parsed, parsed.database
+
+
 def writing(engine: Engine, *, quick: bool) -> Engine:
     """Return ``engine`` with every transaction a writing one, from its first statement on."""
     return engine.execution_options(**{_WAIT: QUICK_WAIT if quick else PATIENT_WAIT})
 
 
-def _prepare(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+def _prepare_reading(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout={PATIENT_WAIT}")
+
+
+def _prepare(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> None:
+    _prepare_reading(connection, entry)
     _use_write_ahead_log(connection)
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")

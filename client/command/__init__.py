@@ -4,23 +4,19 @@ What lives here: options and their refusals, and how answers are printed. What m
 a program would want to call; that is ``client.threads`` and ``client.reading``.
 """
 
-from client.command import acting, graphs, reading, sending, serving, starting, watching
-from client.command.application import app
-from client.command.output import leave
+import sys
 
-__all__ = ["app", "main"]
-
-starting.register(app)
-watching.register(app)
-sending.register(app)
-acting.register(app)
-reading.register(app)
-graphs.register(app)
-serving.register(app)
+from client.own_packages import other_package
 
 
 def main() -> None:
     """Run the command: exit 0 done, 1 refused or failed with one line why, 2 usage."""
+    if other := other_package():
+        sys.exit(f"InvalidSettings: {other}")
+    # Not before: what is imported here imports those packages.
+    from client.command.output import leave
+    from client.command.verbs import app
+
     try:
         app(prog_name="fermata")
     except SystemExit as ending:

@@ -44,7 +44,7 @@ def check(file: File, as_json: AsJson = False) -> None:
     Exit 1 where there are some.
 
     Types of nodes are known where FERMATA_NODES names the modules that have them; without it
-    an unknown type is taken for one that some worker serves.
+    an unknown type is taken for one that some worker serves, and named.
     """
     report = _report(file)
     if as_json:
@@ -55,7 +55,7 @@ def check(file: File, as_json: AsJson = False) -> None:
         for warning in report["warnings"]:
             complain(f"warning: {warning}")
         if not report["problems"]:
-            print_line(f"{report['graph']} can run")
+            print_line(_verdict(report))
     if report["problems"]:
         complain(f"InvalidGraph: {file} has {_counted(len(report['problems']), 'problem')}")
         raise typer.Exit(1)
@@ -81,22 +81,32 @@ def _report(file: Path) -> JsonObject:
     try:
         graph = read_graph(options.graph_document(file))
         known = REGISTRY.types()
-        resolved = resolve(graph, known if nodes else {**_assumed(graph), **known})
+        assumed = {} if nodes else _assumed(graph, known)
+        resolved = resolve(graph, {**assumed, **known})
         diagnostics = make_plan(resolved).loops.diagnostics
     except InvalidGraph as error:
         problems = as_list(error.details.get("problems")) or [error.message]
-        return {"graph": None, "problems": problems, "warnings": []}
+        return {"graph": None, "problems": problems, "warnings": [], "unknownTypes": []}
     return {
         "graph": resolved.name,
         "problems": [],
         "warnings": [*resolved.graph.warnings, *diagnostics],
+        "unknownTypes": list(assumed),
     }
 
 
-def _assumed(graph: Graph) -> Mapping[str, NodeType]:
-    """Return the types of a graph that are neither built in nor planned, as effects."""
+def _verdict(report: JsonObject) -> str:
+    unknown = as_list(report["unknownTypes"])
+    if not unknown:
+        return f"{report['graph']} can run"
+    named = ", ".join(str(name) for name in unknown)
+    return f"{report['graph']} reads well; types not known here: {named}"
+
+
+def _assumed(graph: Graph, loaded: Mapping[str, NodeType]) -> dict[str, NodeType]:
+    """Return the types of a graph that are neither known here nor planned, as effects."""
     names = dict.fromkeys(node.type for node in graph.nodes)
-    known = (*BUILTIN_TYPES, *PLANNED)
+    known = (*BUILTIN_TYPES, *PLANNED, *loaded)
     return {name: NodeType(name=name, kind="effect") for name in names if name not in known}
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from activities.log import CommitLog
+from activities.log import AsyncLogReader
 from client import reading
 from client.command import people
 from client.command.arguments import AsJson, Thread, examples
@@ -102,7 +102,7 @@ def provenance(thread: Thread, as_json: AsJson = False) -> None:
 
 
 def _show(
-    read: Callable[[CommitLog], _Document],
+    read: Callable[[AsyncLogReader], _Document],
     print_for_people: Callable[[_Document], None],
     as_json: bool,
 ) -> None:

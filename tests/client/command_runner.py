@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from typer.testing import CliRunner
 
-from client.command import app
+from client.command.verbs import app
 from seeding.model import Json
 
 

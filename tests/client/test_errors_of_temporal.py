@@ -71,6 +71,11 @@ def test_a_refused_update_raises_the_class_of_its_code_with_its_details() -> Non
             "workflow execution already completed",
             errors.PipelineTerminal,
         ),
+        (
+            RPCStatusCode.FAILED_PRECONDITION,
+            "Workflow execution closed before WorkflowTaskStarted event",
+            errors.PipelineTerminal,
+        ),
         (RPCStatusCode.UNAVAILABLE, "tcp connect error", errors.ServerUnreachable),
         (
             RPCStatusCode.FAILED_PRECONDITION,

@@ -51,11 +51,22 @@ class TestCheck:
     def test_a_graph_that_can_run_is_named_with_its_digest(
         self, fermata: Command, document: Callable[[str], str]
     ) -> None:
+        text = GREET.replace("greeting", "http_request").replace("say.item", "say.url")
+        digest = graph_digest(read_graph(parse_document(text, "greet.yaml")))[:16]
+
+        answer = fermata("graph", "check", document(text))
+
+        assert (answer.code, answer.out, answer.err) == (0, f"greet@{digest} can run\n", "")
+
+    def test_without_node_modules_an_unknown_type_is_named_and_no_problem(
+        self, fermata: Command, document: Callable[[str], str]
+    ) -> None:
         digest = graph_digest(read_graph(parse_document(GREET, "greet.yaml")))[:16]
 
         answer = fermata("graph", "check", document(GREET))
 
-        assert (answer.code, answer.out, answer.err) == (0, f"greet@{digest} can run\n", "")
+        said = f"greet@{digest} reads well; types not known here: greeting\n"
+        assert (answer.code, answer.out, answer.err) == (0, said, "")
 
     def test_problems_stand_one_a_line_and_exit_1(
         self, fermata: Command, document: Callable[[str], str]
@@ -76,6 +87,7 @@ class TestCheck:
         report = fermata("graph", "check", document(GREET), "--json").document
 
         assert (report["problems"], report["warnings"]) == ([], [])
+        assert report["unknownTypes"] == ["greeting"]
         assert report["graph"].startswith("greet@")
 
     def test_where_node_modules_are_named_an_unknown_type_is_a_problem(

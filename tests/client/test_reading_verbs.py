@@ -1,6 +1,9 @@
 """The reading verbs: the log alone answers, in the shapes of the contract."""
 
+import sqlite3
+import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,15 @@ WAITING_FOR = {
     "createdAt": "2030-01-02T12:00:06.000Z",
     "deadline": None,
 }
+READING = (
+    ("state", "alice"),
+    ("runs", "alice"),
+    ("messages", "alice"),
+    ("checkpoints", "alice"),
+    ("provenance", "alice"),
+    ("tickets",),
+    ("threads",),
+)
 MESSAGE = {"id": "R:0:0", "role": "user", "content": "please check these"}
 
 
@@ -355,3 +367,30 @@ class TestNoLog:
         monkeypatch.setenv("FERMATA_LOG_URL", "log.db")
 
         assert fermata("threads").refusal.startswith("LogError: FERMATA_LOG_URL 'log.db' is no URL")
+
+
+class TestBesideAWriter:
+    @pytest.mark.parametrize("verb", READING, ids=[verb[0] for verb in READING])
+    def test_a_log_that_is_locked_is_read_at_once(
+        self, fermata: Command, alice: WrittenThread, log_url: str, verb: tuple[str, ...]
+    ) -> None:
+        alice.pause_in_loop()
+        path = log_url.removeprefix("sqlite:///")
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            begun = time.monotonic()
+            answer = fermata(*verb)
+            other.execute("ROLLBACK")
+
+        assert (answer.code, answer.err) == (0, "")
+        assert time.monotonic() - begun < 4.0
+
+    @pytest.mark.parametrize("verb", READING, ids=[verb[0] for verb in READING])
+    def test_an_empty_file_stays_one(
+        self, fermata: Command, log_url: str, verb: tuple[str, ...]
+    ) -> None:
+        file = Path(log_url.removeprefix("sqlite:///"))
+        file.touch()
+
+        assert fermata(*verb).refusal.startswith("LogError: there is no log at sqlite:///")
+        assert file.read_bytes() == b""

@@ -31,11 +31,10 @@ def second_terminal(newcomer: Newcomer, said: list[str]) -> None:
     [line] = [line for line in said if line.startswith("for other terminals: ")]
     told = newcomer.shell(
         f"{line.removeprefix('for other terminals: ')}\n{example('README.md', 'path').text}\n"
-        'echo "$TEMPORAL_ADDRESS"; echo "$PATH"'
+        'echo "$TEMPORAL_ADDRESS"; echo "$FERMATA_HOME"; echo "$PATH"'
     )
-    newcomer.environment["TEMPORAL_ADDRESS"], newcomer.environment["PATH"] = (
-        told.stdout.splitlines()
-    )
+    names = ("TEMPORAL_ADDRESS", "FERMATA_HOME", "PATH")
+    newcomer.environment |= dict(zip(names, told.stdout.splitlines(), strict=True))
 
 
 def test_make_demo_holds_every_expectation(newcomer: Newcomer) -> None:

@@ -8,7 +8,7 @@ import pytest
 import typer.main
 
 from activities.nodes import RESERVED_INPUTS
-from client.command import app
+from client.command.verbs import app
 from seeding.commits import CauseKind
 from seeding.decisions import Source, WarningCode
 from seeding.errors import CommandRefused, FermataError, StartRefused

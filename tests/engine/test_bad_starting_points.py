@@ -243,7 +243,7 @@ ONTO_PAUSED: dict[str, tuple[JsonObject, str, str]] = {
     "a message": (
         {"graph": "expense-review", "message": "hello?"},
         "ThreadBusy",
-        "has not ended and is awaiting {ticket}; it goes on as it is (source paused)",
+        "has not ended and is awaiting {ticket}; it would go on as it is (source paused)",
     ),
     "a snapshot": (
         {"graph": "expense-review", "initialSnapshot": {}},

@@ -97,7 +97,7 @@ async def test_a_run_that_only_waits_outlives_any_flood_of_bad_signals(
             if len(executions) == 4:
                 break
         assert len(executions) == 4
-        assert await latest.query("state") == before
+        assert await until(latest, "awaiting") == before
         assert len(await latest.query("refusals")) == 100
         ticket = before["run"]["waitingFor"][0]["ticket"]
         await latest.signal("resume", {"ticket": ticket, "decision": "approve"})

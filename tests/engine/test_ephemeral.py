@@ -40,7 +40,7 @@ async def test_while_it_is_open_it_pauses_restarts_and_continues_like_any_other(
         state = await until(latest, "awaiting")
         assert (await latest.describe()).run_id != handle.first_execution_run_id
         await stage.restart()
-        assert await latest.query("state") == state
+        assert await until(latest, "awaiting") == state
         ticket = state["run"]["waitingFor"][0]["ticket"]
         await latest.signal("resume", {"ticket": ticket, "decision": "deny"})
         assert (await handle.result())["status"] == "completed"

@@ -3,25 +3,76 @@
 import asyncio
 import sqlite3
 import time
+from contextlib import closing
 
+from temporalio.api.failure.v1 import Failure
+
+from seeding.model import JsonObject
+from tests.engine.graphs import until_called
 from tests.engine.nodes import GATES
-from tests.engine.stage import Stage, until, update
+from tests.engine.stage import Handle, Stage, until, update
 
-GRAPH = {
-    "id": "log-away",
-    "nodes": [
-        {"id": "first", "type": "held", "config": {"name": "log-away"}},
-        {"id": "second", "type": "noted"},
-    ],
-    "edges": ["first.value -> second.value"],
-}
+VALUE = {"id": "a", "type": "value", "config": {"value": 1}}
+
+
+def held_until(gate: str) -> JsonObject:
+    """A graph whose first node waits for a gate of its own."""
+    return {
+        "id": gate,
+        "nodes": [
+            {"id": "first", "type": "held", "config": {"name": gate}},
+            {"id": "second", "type": "noted"},
+        ],
+        "edges": ["first.value -> second.value"],
+    }
+
+
+async def last_failure(handle: Handle) -> Failure:
+    """Return what the server shows of the pending activity's last failure, once there is one."""
+    for _ in range(400):
+        described = await handle.describe()
+        for pending in described.raw_description.pending_activities:
+            if pending.HasField("last_failure"):
+                return pending.last_failure
+        await asyncio.sleep(0.05)
+    raise AssertionError("no pending activity has failed")
+
+
+async def test_what_the_log_said_is_shown_while_an_activity_is_retried(stage: Stage) -> None:
+    handle = await stage.start("log-said", graph=held_until("log-said"))
+    await until(handle, "running")
+    await until_called("log-said", "first:0")
+    path = stage.log_url.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        GATES["log-said"].set()
+        shown = await last_failure(handle)
+        other.execute("ROLLBACK")
+    assert shown.message == "the log did not answer while appending: database is locked"
+    assert shown.application_failure_info.type == "CommitUnavailable"
+    assert not shown.application_failure_info.non_retryable
+    assert not shown.HasField("cause")
+    assert list((await handle.result())["results"]) == ["first", "second"]
+
+
+async def test_a_start_that_finds_the_log_locked_says_so_and_goes_on(stage: Stage) -> None:
+    path = stage.log_url.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        handle = await stage.start("log-shut", graph={"id": "one", "nodes": [VALUE], "edges": []})
+        shown = await last_failure(handle)
+        other.execute("ROLLBACK")
+    assert shown.message.endswith("database is locked")
+    assert shown.application_failure_info.type == "CommitUnavailable"
+    assert (await handle.result())["status"] == "completed"
 
 
 async def test_while_another_process_holds_the_log_the_run_answers_and_then_goes_on(
     stage: Stage,
 ) -> None:
-    handle = await stage.start("log-away", graph=GRAPH)
+    handle = await stage.start("log-away", graph=held_until("log-away"))
     await until(handle, "running")
+    await until_called("log-away", "first:0")
     path = stage.log_url.removeprefix("sqlite:///")
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")

@@ -6,6 +6,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from seeding.model import JsonObject
+from tests.engine.failing_nodes import ENORMOUS
 from tests.engine.graphs import graph, until_called, until_completed
 from tests.engine.nodes import CALLS, GATES
 from tests.engine.stage import Handle, Stage, failure_of, until
@@ -148,21 +149,27 @@ async def test_any_other_exception_fails_the_run_although_an_error_edge_is_there
     assert thread not in CALLS
 
 
-@pytest.mark.parametrize("size", [100_000, 3_000_000])
-async def test_an_exception_with_an_endless_text_still_ends_the_run(
-    stage: Stage, size: int
-) -> None:
-    thread = f"error-endless-{size}"
-    result = await failed_run(stage, thread, alone("crashes_at_length", {"size": size}))
-    assert result["status"] == "failed"
-    assert len(stage.log.state(thread).state.error or "") <= 5_000
+async def test_an_exception_of_the_engines_own_kind_has_its_type_once(stage: Stage) -> None:
+    thread = "error-type-once"
+    await failed_run(stage, thread, alone("raises_a_type_error"))
+    assert stage.log.state(thread).state.error == "TypeError: no number"
+    assert (await cause_of(stage, thread))["details"] == {
+        "code": "TypeError",
+        "node_id": "risky",
+        "occurrence": 0,
+        "cause": "TypeError: no number",
+    }
 
 
 CRASHES = {
     "exits": "SystemExit: 3",
     "exits_plainly": "SystemExit: 3",
-    "cancels_itself": "the node cancelled itself",
-    "ends_an_iteration": "RuntimeError: the node raised StopIteration",
+    "is_interrupted": "KeyboardInterrupt: enough",
+    "is_interrupted_plainly": "KeyboardInterrupt: enough",
+    "gives_up": "GivesUp: for good",
+    "says_nothing": "ValueError",
+    "cancels_itself": "CancelledError: node 'risky' cancelled itself",
+    "ends_an_iteration": "StopIteration",
     "raises_unicode": "ValueError: a\\ud800b",
 }
 
@@ -173,9 +180,68 @@ async def test_however_a_node_crashes_its_run_fails_once_and_its_worker_goes_on(
 ) -> None:
     handle = await stage.start(f"error-{kind}", graph=alone(kind))
     failure = await failure_of(handle)
-    assert CRASHES[kind] in failure.message
+    assert failure.message == CRASHES[kind]
     assert await calls_of(handle) == 1
     assert (await stage.run(f"error-{kind}", {"graph": alone("noted")}))["status"] == "completed"
+
+
+@pytest.mark.parametrize("kind", ENORMOUS)
+async def test_a_failure_of_any_size_is_reported_in_bounds(
+    stage: Stage, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """5 MB in a text, a cause, a context, a note or a name; the server takes 4 in all."""
+    thread = f"error-{kind}"
+    handle = await stage.start(thread, graph=alone("is_enormous", {"kind": kind}))
+    failure = await failure_of(handle)
+    cause = await cause_of(stage, thread)
+    assert failure.message.startswith(ENORMOUS[kind])
+    assert len(failure.message) <= 4_300
+    assert len(str(cause)) <= 9_000
+    assert await calls_of(handle) == 1
+    (failed,) = [
+        event.activity_task_failed_event_attributes.failure
+        for event in (await handle.fetch_history()).events
+        if event.HasField("activity_task_failed_event_attributes")
+    ]
+    assert not failed.HasField("cause")
+    assert all(len(record.getMessage()) <= 33_000 for record in caplog.records)
+
+
+async def test_a_crash_is_in_its_workers_log_with_where_it_happened(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    await failed_run(stage, "error-logged", alone("is_enormous", {"kind": "cause"}))
+    (logged,) = [
+        record.getMessage()
+        for record in caplog.records
+        if record.name == "activities.failure_texts"
+    ]
+    assert logged.startswith("node 'risky' (type 'is_enormous') of run ")
+    assert "in is_enormous\n" in logged
+    assert logged.endswith("RuntimeError: outer")
+
+
+async def test_enormous_parts_of_a_node_error_are_bounded_on_its_error_edge(stage: Stage) -> None:
+    document = handled("is_an_enormous_node_error")
+    error = (await stage.run("error-node-error", {"graph": document}))["results"]["risky"]["error"]
+    assert error == {
+        "message": "m" * 4_000,
+        "code": "c" * 200,
+        "node_id": "risky",
+        "retryable": False,
+        "details": {"omitted": "details were 5000002 bytes of JSON, at most 16384 are kept"},
+    }
+
+
+async def test_enormous_parts_of_a_node_error_are_bounded_in_the_cause_of_the_end(
+    stage: Stage,
+) -> None:
+    thread = "error-node-error-alone"
+    await failed_run(stage, thread, alone("is_an_enormous_node_error"))
+    cause = await cause_of(stage, thread)
+    assert cause["message"] == "m" * 4_000
+    assert cause["details"]["code"] == "c" * 200
+    assert len(cause["details"]["details"]["omitted"]) == 58
 
 
 async def test_a_node_error_made_of_odd_values_is_still_a_node_error(stage: Stage) -> None:
@@ -224,7 +290,7 @@ async def test_a_node_that_outlasts_its_timeout_fails_as_a_node(stage: Stage) ->
     result = await stage.run("error-timeout", {"graph": handled("stalls")})
     assert result["results"]["risky"] == {
         "error": {
-            "message": "took longer than its timeout of 0.5 s",
+            "message": "node 'risky' took longer than its timeout of 0.5 s",
             "code": "timeout",
             "node_id": "risky",
             "retryable": False,

@@ -63,7 +63,8 @@ def test_an_unknown_id_is_refused_with_at_most_20_known_ones(tmp_path: Path):
         write(tmp_path, f"{index:02}.yaml", f"g{index:02}")
     shown = ", ".join(f"'g{index:02}'" for index in range(20))
     assert unknown(GraphFolder([tmp_path]), "nope") == (
-        f"no graph document has the id 'nope'; known are {shown} and 2 more"
+        f"no graph document has the id 'nope'; known are {shown} and 2 more "
+        "(all workers of a task queue need the same FERMATA_GRAPHS)"
     )
 
 

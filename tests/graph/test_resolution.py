@@ -55,7 +55,7 @@ def test_unknown_types_are_named_with_their_nodes():
         "the worker knows the types 'branch', 'chat', 'chat_model', 'chat_output', 'delay', "
         "'expense_policy', 'for_each', 'foreach', 'gate', 'gateway', 'http_request', 'if_else', "
         "'json_loader', 'merge', 'notes', 'process_item', 'prompt_template', 'reply', 'set', "
-        "'step' and 6 more",
+        "'step' and 6 more (all workers of a task queue need the same FERMATA_NODES)",
     ]
 
 

@@ -19,8 +19,16 @@ from thread_facts import (
 
 from seeding.commits import BranchPoint
 from seeding.decisions import Restore
-from seeding.errors import TerminalSnapshot, ThreadBusy, UnknownCheckpoint, UnreadableSnapshot
+from seeding.errors import (
+    NotAvailable,
+    TerminalSnapshot,
+    ThreadBusy,
+    UnknownCheckpoint,
+    UnreadableSnapshot,
+)
+from seeding.executable import executable
 from seeding.facts import BranchFact, ThreadFacts
+from seeding.request import RunRequest
 from seeding.start import resolve_start
 
 NOT_GIVEN = [
@@ -208,7 +216,26 @@ def test_an_unreadable_snapshot_is_never_a_fresh_start_fd_9(snapshot: Any) -> No
 def test_a_snapshot_while_a_run_has_not_ended_is_busy(known: ThreadFacts) -> None:
     said = refused(request(initialSnapshot={}), known, ThreadBusy)
     assert said.startswith("run R2 of thread 'alice' has not ended")
-    assert "Give abandon" in said
+    assert "The run's workflow is gone" in said
+
+
+@pytest.mark.parametrize(
+    "asked", [request(initialSnapshot={}), request(message="more")], ids=["left", "put into"]
+)
+def test_what_is_said_of_a_paused_run_that_is_in_the_way_can_be_done(asked: RunRequest) -> None:
+    said = refused(asked, AWAITING, ThreadBusy)
+    assert "taking it over and abandoning it are not available in this version" in said
+    assert "Start another thread, with its state as initialSnapshot" in said
+    with pytest.raises(NotAvailable):
+        executable(resolve_start(request(abandon=True), AWAITING))
+    executable(resolve_start(request(initialSnapshot={}), facts()))
+
+
+def test_what_is_said_of_a_run_left_running_that_is_in_the_way_can_be_done() -> None:
+    said = refused(request(message="more", recover=True), RUNNING, ThreadBusy)
+    assert "a start without initialSnapshot" in said
+    assert "ends it as Indeterminate and is the thread's next turn" in said
+    executable(resolve_start(request(message="more"), RUNNING))
 
 
 def test_an_abandoned_run_is_ended_as_cancelled_in_the_same_transaction() -> None:

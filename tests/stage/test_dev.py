@@ -33,10 +33,14 @@ def test_it_says_ready_and_stops_everything_when_asked(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     ports = any_ports()
-    with script("dev.py", tmp_path, **ports) as process:
+    with script("dev.py", tmp_path, FERMATA_TASK_QUEUE="our own", **ports) as process:
         said = read_until(process, "ready")
         assert f"server  127.0.0.1:{ports['TEMPORAL_PORT']}" in said
         assert f"UI      http://127.0.0.1:{ports['TEMPORAL_UI_PORT']}" in said
+        assert (
+            f"for other terminals: export TEMPORAL_ADDRESS=127.0.0.1:{ports['TEMPORAL_PORT']} "
+            f"FERMATA_HOME={tmp_path} FERMATA_TASK_QUEUE='our own'"
+        ) in said
         server = server_process(tmp_path)
 
         process.send_signal(number)

@@ -57,7 +57,10 @@ def _type_problems(graph: Graph, types: Mapping[str, NodeType]) -> list[str]:
             unknown = True
             problems.append(f"node {node.id!r}: unknown type {node.type!r}")
     if unknown:
-        problems.append(f"the worker knows the types {listing(sorted(types))}")
+        problems.append(
+            f"the worker knows the types {listing(sorted(types))} (all workers of a task queue "
+            "need the same FERMATA_NODES)"
+        )
     return problems
 
 
