@@ -170,7 +170,7 @@ def test_a_locked_log_is_unavailable_soon_and_readable_meanwhile(
         begun = time.monotonic()
         with pytest.raises(CommitUnavailable, match="locked"):
             running.log.append([made], quick=True)
-        assert 0.15 < time.monotonic() - begun < 1.0
+        assert time.monotonic() - begun < 4.0, "the patient way waits for 5 seconds"
         assert running.log.state("t").checkpoint_id == "r1:0"
         other.execute("ROLLBACK")
     assert dump(log_url) == before

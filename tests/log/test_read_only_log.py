@@ -54,7 +54,7 @@ def test_a_log_opens_at_once_while_another_process_writes(
         begun = time.monotonic()
         with kind.open(log_url) as log:
             assert log.state("t").checkpoint_id == "r1:0"
-        assert time.monotonic() - begun < 1.0
+        assert time.monotonic() - begun < 4.0, "waiting for the lock takes 5 seconds"
     running.step()
 
 
