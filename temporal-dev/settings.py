@@ -5,16 +5,7 @@ import sys
 from pathlib import Path
 
 from seeding.errors import ServerUnreachable
-
-SEARCH_ATTRIBUTES = {
-    "ThreadId": "Keyword",
-    "RunStatus": "Keyword",
-    "GraphId": "Keyword",
-    "CurrentNode": "Keyword",
-    "OpenTickets": "KeywordList",
-    "NextDeadline": "Datetime",
-}
-"""The search attributes a run shows itself by (contract, section 5)."""
+from workflows.search_attributes import SEARCH_ATTRIBUTES
 
 DYNAMIC_CONFIG = {
     # The defaults poll 20 times a second: every step would wait for a tick of 50 ms.

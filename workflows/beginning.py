@@ -235,8 +235,3 @@ def _events(seeded: SeedResult, warnings: Sequence[JsonObject]) -> list[AuditDra
         *(AuditDraft(kind="warning", body=warning) for warning in seeded.warnings),
         *(AuditDraft(kind="warning", body=warning) for warning in warnings),
     ]
-
-
-def cancelled_cause(reason: str | None) -> EndCause:
-    """Return the cause of a run that somebody cancelled."""
-    return EndCause(kind="Cancelled", message=reason)

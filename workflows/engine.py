@@ -19,7 +19,6 @@ from workflows.beginning import (
     FencedOff,
     LogIsAhead,
     StartRefusal,
-    cancelled_cause,
     open_run,
     restored_run,
     seed,
@@ -30,12 +29,13 @@ from workflows.completions import Batch, Settled, next_control, settle, settle_e
 from workflows.deadlines import Deadlines, expiry
 from workflows.delays import Delays
 from workflows.effects import Effects
+from workflows.endings import cancelled_cause, reason_to_end
 from workflows.held import Held, after, with_times
 from workflows.inbox import Inbox
 from workflows.inbox_model import AnswerTaken, LiftTaken, PauseTaken
 from workflows.outcome import RESULT_STATUS, Ended, GoesOn, Outcome, Refused
 from workflows.position import Position, next_occurrence
-from workflows.scheduler import Ending, Execution, Plan, due, is_finished, report
+from workflows.scheduler import Ending, Execution, Plan, due
 from workflows.search_attributes import standing, updates
 from workflows.showing import current_details
 from workflows.transitions import (
@@ -299,18 +299,8 @@ class Engine:
     # --- the end ----------------------------------------------------------------------------
 
     def _why_end(self) -> Ending | None:
-        """Why the run should end now; a cancel wins over what else is at hand."""
         plan, held = self._live()
-        if self.inbox.cancel is not None:
-            return Ending(cause=cancelled_cause(self.inbox.cancel.reason), report={})
-        if self._ending is not None:
-            return self._ending
-        if held.head.verdict is not None:
-            cause = EndCause.model_validate(held.head.verdict)
-            return Ending(cause=cause, report=report(plan, held.position))
-        if is_finished(held.position) and not held.tickets:
-            return Ending(cause=EndCause(kind="NaturalEnd"), report=report(plan, held.position))
-        return None
+        return reason_to_end(plan, held, self.inbox.cancel, self._ending)
 
     async def _end(self, ending: Ending) -> Ended:
         _, held = self._live()
