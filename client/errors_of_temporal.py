@@ -91,7 +91,8 @@ def error_of_update(error: WorkflowUpdateFailedError, thread_id: str) -> Fermata
 def result_of_failure(failure: WorkflowFailureError, thread_id: str, run_id: str) -> JsonObject:
     """Return the result of a run whose workflow did not complete (contract 3).
 
-    A failed run carries its result; of a cancelled one Temporal keeps none.
+    A failed run carries its result, to which why it failed is added as ``error``; of a
+    cancelled one Temporal keeps none.
 
     Raises:
         StartRefused: The start was refused, by the class of its code.
@@ -109,7 +110,7 @@ def result_of_failure(failure: WorkflowFailureError, thread_id: str, run_id: str
     details = details_of(cause)
     result = as_object(details)
     if cause.type in FAILURE_CAUSES and result is not None and "status" in result:
-        return result
+        return {**result, "error": cause.message}
     raise error_of_code(cause.type or "", cause.message, details, family=StartRefused) from failure
 
 

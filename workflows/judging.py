@@ -79,7 +79,8 @@ def _check_deadline(ticket: OpenTicket, answer: Answer, now: Moment) -> None:
             return
     raise Expired(
         f"the deadline of ticket {ticket.body.ticket} was {show_moment(deadline)}; "
-        f"the answer came at {show_moment(received)}",
+        f"the answer was taken up at {show_moment(received)}. One that was sent in time and taken "
+        "up late counts if it says when it was sent (issuedAt)",
         ticket=ticket.body.ticket,
         deadline=show_moment(deadline),
     )

@@ -8,7 +8,8 @@ of JSON values and never reaches a Python attribute. So a template shows what ca
 steps it may take and the text it may make are limited.
 """
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from jinja2 import ChainableUndefined, TemplateError, Undefined, nodes
@@ -26,7 +27,13 @@ FILTERS = (
 """Jinja's filters that a template may use, beside ``items``, ``join`` and ``tojson`` of our own."""
 
 MAX_STEPS = 100_000
-"""How many rounds the loops of one template may go in all."""
+"""How many rounds the loops of one template may go in all, over values of any kind."""
+
+MAX_SECONDS = 10.0
+"""How long one template may take; looked at in every round of a loop."""
+
+_COUNTED = "counted rounds"
+"""Name of a filter that no template can write: it holds a space."""
 
 _ALLOWED: tuple[type[nodes.Node], ...] = (
     *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.For, nodes.If, nodes.Name),
@@ -77,7 +84,9 @@ def render(text: str, variables: JsonObject, fallback: str = "") -> tuple[str, l
     try:
         parsed = environment.parse(text)
         _check(parsed)
-        made = environment.from_string(parsed).generate(_Rendering().object_of(variables, ""))
+        rendering = _Rendering()
+        _count_rounds(parsed, environment, rendering)
+        made = environment.from_string(parsed).generate(rendering.object_of(variables, ""))
         return _within_limit(made), list(missing)
     except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
         raise NodeError(
@@ -142,6 +151,7 @@ class _Rendering:
 
     def __init__(self) -> None:
         self._steps = 0
+        self._until = time.monotonic() + MAX_SECONDS
 
     def step(self) -> None:
         """Count one round of a loop."""
@@ -151,6 +161,19 @@ class _Rendering:
                 f"the loops of config template go more than {MAX_STEPS} rounds",
                 code="OutputTooLarge",
             )
+        if time.monotonic() > self._until:
+            raise NodeError(
+                f"config template took more than {MAX_SECONDS:g} s", code="OutputTooLarge"
+            )
+
+    def counted(self, value: Any) -> Any:
+        """Return what a loop goes over, so that each of its rounds is counted."""
+        return value if isinstance(value, _List | _Object) else self._rounds(value)
+
+    def _rounds(self, value: Iterable[Any]) -> Iterator[Any]:
+        for item in value:
+            self.step()
+            yield item
 
     def object_of(self, given: JsonObject, path: str) -> _Object:
         """Return an object whose values know their paths."""
@@ -249,6 +272,13 @@ def _check(parsed: nodes.Template) -> None:
                 "it has paths with filters, for, if, tests and comparisons",
                 code="InvalidTemplate",
             )
+
+
+def _count_rounds(parsed: nodes.Template, environment: _Environment, rendering: _Rendering) -> None:
+    """Make every loop of a template count its rounds; a text and a tuple do not by themselves."""
+    environment.filters[_COUNTED] = rendering.counted
+    for loop in list(parsed.find_all(nodes.For)):
+        loop.iter = nodes.Filter(loop.iter, _COUNTED, [], [], None, None)
 
 
 def _within_limit(made: Iterator[str]) -> str:

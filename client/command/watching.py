@@ -54,5 +54,6 @@ def judge(standing: Standing) -> None:
     result = standing.result
     if result is None or result.get("status") not in FAILED:
         return
-    complain(f"{result['status']}: run {standing.run_id} of thread {standing.thread_id!r} failed")
+    why = result.get("error") or "failed"
+    complain(f"{result['status']}: run {standing.run_id} of thread {standing.thread_id!r}: {why}")
     raise typer.Exit(1)

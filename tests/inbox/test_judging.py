@@ -44,7 +44,7 @@ class TestDeadline:
 
     def test_later_is_expired(self):
         with pytest.raises(
-            Expired, match=r"12:00:00Z; the answer came at 2026-03-01T12:00:00\.001"
+            Expired, match=r"12:00:00Z; the answer was taken up at 2026-03-01T12:00:00\.001"
         ):
             judge(self.at_noon, self.yes, datetime(2026, 3, 1, 12, 0, 0, 1000, tzinfo=UTC))
 

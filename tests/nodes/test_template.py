@@ -135,3 +135,13 @@ def test_strict_mode_fails_the_node_that_lacks_a_variable():
 def test_data_that_is_no_object_is_a_variable_of_its_name(data: Any):
     call = call_of({"template": "{{ data }}"}, {"data": data})
     assert template(call)["text"] == {"text": "text"}.get(str(data), "[1]" if data else "null")
+
+
+@pytest.mark.parametrize("over", ["s", "(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)", "s|upper", "[s][0]"])
+def test_the_rounds_of_loops_over_anything_are_counted(over: str) -> None:
+    depth = 6
+    opened = "".join(f"{{% for v{n} in {over} %}}" for n in range(depth))
+    closed = "{% endfor %}" * depth
+    with pytest.raises(NodeError) as caught:
+        render(f"{opened}{closed}", {"s": "a" * 5000})
+    assert caught.value.code in ("OutputTooLarge", "InvalidTemplate")

@@ -103,6 +103,8 @@ def _deadline(node: Node) -> Iterator[str]:
     except InvalidRequest as error:
         yield error.message
     choice = node.config.get("onDeadline")
+    if choice is not None and "deadline" not in node.config:
+        yield "config onDeadline says what a passed deadline does, but there is no deadline"
     if choice in ON_DEADLINE_PLANNED:
         yield f"config onDeadline {choice!r} is not available in this version"
     elif choice is not None and choice not in ON_DEADLINE:
