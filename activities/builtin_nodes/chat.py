@@ -27,6 +27,9 @@ DEFAULT_SECONDS = 120.0
 ROLES = ("system", "user", "assistant")
 BLOT = "[key]"
 
+KEY_ENDINGS = ("_API_KEY", "_TOKEN")
+"""How the name of an environment variable ends that a graph may have sent as a key."""
+
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SENDABLE = re.compile(r"[\x21-\x7e]+")
 _SHOWN = 500
@@ -129,6 +132,14 @@ def _key(config: JsonObject) -> str | None:
         raise NodeError(
             "config apiKeyEnv is no name of an environment variable; never put the key itself "
             "there",
+            code="InvalidConfig",
+        )
+    if not name.endswith(KEY_ENDINGS):
+        # A graph comes from whoever starts a run; the worker's other variables are not its own.
+        # The name is not repeated: it may be the key itself.
+        raise NodeError(
+            "config apiKeyEnv names no key: only variables whose name ends in "
+            f"{' or '.join(KEY_ENDINGS)} may be used by a graph",
             code="InvalidConfig",
         )
     key = os.environ.get(name, "").strip()

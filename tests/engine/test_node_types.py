@@ -16,7 +16,7 @@ from tests.engine.stage import Handle, Stage, closed, failure_of
 from tests.nodes.local_server import Answering, Asked, LocalServer, Reply, chat_answer, local_server
 
 SECRET = "sk-very-secret-0123456789"
-VARIABLE = "CHAT_KEY_OF_A_TEST"
+VARIABLE = "CHAT_TEST_API_KEY"
 AWAY: dict[str, int] = {}
 """How often a path still answers 503."""
 

@@ -9,7 +9,7 @@ from tests.nodes.calls import KEY, call_of
 from tests.nodes.local_server import Answering, Asked, LocalServer, Reply, chat_answer, local_server
 
 SECRET = "sk-very-secret-0123456789"
-VARIABLE = "CHAT_KEY_OF_A_TEST"
+VARIABLE = "CHAT_TEST_API_KEY"
 USER: JsonObject = {"id": "r:0:0", "role": "user", "content": "hello"}
 
 
@@ -219,3 +219,14 @@ async def test_a_line_end_after_the_key_does_no_harm(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(VARIABLE, f"{SECRET}\n")
     _, server = await ask(says("ok"), {"apiKeyEnv": VARIABLE}, prompt="x")
     assert server.asked[0].headers["authorization"] == f"Bearer {SECRET}"
+
+
+async def test_only_variables_named_as_keys_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph comes from whoever starts a run: it cannot have any other variable sent."""
+    monkeypatch.setenv("DATABASE_URL", "postgresql://somebody:password@localhost/log")
+    refused = await refusal(says("ok"), {"apiKeyEnv": "DATABASE_URL"})
+    assert refused.code == "InvalidConfig"
+    assert "only variables whose name ends in _API_KEY or _TOKEN" in refused.message
+    assert "password" not in refused.message
+    unnamed = await refusal(says("ok"), {"apiKeyEnv": "sk_live_1234"})
+    assert "sk_live" not in unnamed.message
