@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import random
-import time
 from typing import Any
 
 import pytest
@@ -120,24 +119,22 @@ async def test_a_cancelled_run_leaves_its_thread_open_for_the_next_turn(stage: S
     assert result["start"]["source"] == "thread"
 
 
-async def _cancelled_near_its_end(stage: Stage, number: int, later: float) -> tuple[str, str]:
-    """Cancel a run once its last node was called, later by a share of the time that took.
-
-    A share and no time of its own, so that the moments lie around the end on a machine of any
-    speed.
-    """
+async def _cancelled_near_its_end(stage: Stage, number: int, offset: float) -> tuple[str, str]:
+    """Let a run's last node end, and cancel the run so many seconds later, or before."""
     thread = f"near-end-{number}"
-    began = time.monotonic()
-    handle = await stage.start(thread, graph=CHAIN)
-    await until_called(thread, "b:0")
-    await asyncio.sleep(later * (time.monotonic() - began))
-    try:
+    last = {"id": "first", "type": "held", "config": {"name": thread}}
+    handle = await stage.start(thread, graph={"id": "last-node", "nodes": [last], "edges": []})
+    await until_called(thread, "first:0")
+    if offset > 0:
+        GATES[thread].set()
+        await asyncio.sleep(offset)
+    with contextlib.suppress(RPCError):  # It may have closed before.
         if number % 2:
             await handle.cancel()
         else:
             await handle.signal("cancel", {})
-    except RPCError:
-        pass  # It had closed before.
+    await asyncio.sleep(max(0.0, -offset))
+    GATES[thread].set()
     with contextlib.suppress(WorkflowFailureError):
         await handle.result()
     status = (await handle.describe()).status
@@ -148,20 +145,20 @@ async def _cancelled_near_its_end(stage: Stage, number: int, later: float) -> tu
 
 
 async def test_of_250_runs_cancelled_near_their_end_none_tells_two_outcomes(stage: Stage) -> None:
-    """Half by signal, half by the server's own cancel, at random moments of short runs."""
+    """Half by signal, half by the server's own cancel, at random moments around the end."""
     chance = random.Random(2)
     outcomes: list[tuple[str, str]] = []
     for first in range(0, 250, 10):
         outcomes += await asyncio.gather(
             *(
-                _cancelled_near_its_end(stage, number, chance.uniform(0.0, 1.2))
+                _cancelled_near_its_end(stage, number, chance.uniform(-0.02, 0.12))
                 for number in range(first, first + 10)
             )
         )
-    assert len(outcomes) == 250
-    agreeing = {
+    outcomes.append(await _cancelled_near_its_end(stage, 250, -0.1))
+    assert len(outcomes) == 251
+    assert outcomes[-1] == (WorkflowExecutionStatus.CANCELED.name, "Cancelled")
+    assert set(outcomes) <= {
         (WorkflowExecutionStatus.COMPLETED.name, "NaturalEnd"),
         (WorkflowExecutionStatus.CANCELED.name, "Cancelled"),
     }
-    assert set(outcomes) <= agreeing
-    assert len(set(outcomes)) == 2, "the moments should hit both sides of the end"
