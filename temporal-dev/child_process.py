@@ -1,15 +1,18 @@
 """Processes that the local stage starts: their output, their end, and signals to this one.
 
-Signals only raise a flag here. An exception out of a signal handler could strike between the
+Signals only leave a mark here. An exception out of a signal handler could strike between the
 start of a child and the line that remembers it, and that child would be left behind.
 """
 
+import os
+import select
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import FrameType
 
 STOP_PATIENCE = 10.0
@@ -21,10 +24,15 @@ class StopRequested(Exception):
 
 
 class StopRequest:
-    """Whether somebody asked this process to stop."""
+    """Whether somebody asked this process to stop.
+
+    A pipe and no ``threading.Event``: a signal handler runs in the main thread between any two
+    of its steps, and would wait for ever for a lock that the interrupted wait holds.
+    """
 
     def __init__(self) -> None:
-        self._asked = threading.Event()
+        self._asked, self._ask = os.pipe()
+        os.set_blocking(self._ask, False)
 
     def listen(self) -> None:
         """Take Ctrl-C, SIGTERM and SIGHUP as a request to stop, however often they come."""
@@ -39,7 +47,8 @@ class StopRequest:
 
     def ask(self) -> None:
         """Ask this process to stop."""
-        self._asked.set()
+        with suppress(BlockingIOError):  # It is full of requests already.
+            os.write(self._ask, b"!")
 
     def sleep(self, seconds: float) -> None:
         """Wait, and notice a request to stop.
@@ -47,7 +56,9 @@ class StopRequest:
         Raises:
             StopRequested: It was asked before or during the wait.
         """
-        if self._asked.wait(seconds):
+        # What was asked is never read away, so that every later wait notices it too.
+        asked, _, _ = select.select([self._asked], [], [], seconds)
+        if asked:
             raise StopRequested
 
 

@@ -2,13 +2,14 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 
 import pytest
 
 from child_process import ChildProcess, StopRequest, StopRequested, run_command
-from tests.stage.scripts import is_alive
+from tests.stage.scripts import STAGE, is_alive
 
 STUBBORN = """
 import signal, time
@@ -76,3 +77,34 @@ def test_a_command_beyond_its_time_is_ended() -> None:
     )
 
     assert answer.returncode == -signal.SIGKILL
+
+
+def test_a_storm_of_signals_during_a_wait_stops_it_and_never_locks_it_up() -> None:
+    """A handler that took a lock would meet the one that the interrupted wait holds."""
+    code = (
+        "import os, signal, threading, time\n"
+        "from child_process import StopRequest, StopRequested\n"
+        "for _ in range(200):\n"
+        "    stop = StopRequest()\n"
+        "    stop.listen()\n"
+        "    main = os.getpid()\n"
+        "    storm = threading.Thread(\n"
+        "        target=lambda: [os.kill(main, signal.SIGTERM) for _ in range(20)]\n"
+        "    )\n"
+        "    storm.start()\n"
+        "    try:\n"
+        "        while True:\n"
+        "            stop.sleep(0.0001)\n"
+        "    except StopRequested:\n"
+        "        storm.join()\n"
+        "print('stopped', flush=True)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(STAGE)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "stopped\n", done.stderr
