@@ -124,11 +124,22 @@ class BranchPoint(Model):
     up_to: int
 
 
+class RunPoint(Model):
+    """A run up to and including a version, whose cells and rows a run goes on with."""
+
+    thread_id: str
+    branch: str
+    run_id: str
+    up_to: int
+
+
 class Opening(Model):
     """What the commit that opens a run (ordinal 0) says beside its disposition.
 
     ``lineage`` is what the run's branch stands on, outermost first, for a branch that this
-    commit opens; None where the run goes on in an existing branch.
+    commit opens; None where the run goes on in an existing branch. ``continues`` names the runs
+    whose position and rows this one goes on with, oldest first; a run that starts at its
+    graph's entry names none.
     """
 
     run_epoch: int
@@ -138,6 +149,7 @@ class Opening(Model):
     config: JsonObject = {}
     branch: str = "main"
     lineage: tuple[BranchPoint, ...] | None = None
+    continues: tuple[RunPoint, ...] = ()
     start: JsonObject = {}
     request_hash: str | None = None
     idempotency_key: str | None = None

@@ -19,8 +19,10 @@ from activities.log.stored import (
     StoredCheckpoint,
     StoredCommit,
     StoredGraph,
+    StoredOwner,
     StoredRun,
     StoredThread,
+    Takeover,
 )
 
 __all__ = [
@@ -34,6 +36,8 @@ __all__ = [
     "StoredCheckpoint",
     "StoredCommit",
     "StoredGraph",
+    "StoredOwner",
     "StoredRun",
     "StoredThread",
+    "Takeover",
 ]

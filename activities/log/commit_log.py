@@ -1,21 +1,21 @@
 """The commit log: one truth about threads and runs, one way to change it."""
 
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Self, TypeVar
+from typing import Self
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 
-from activities.log.async_reader import AsyncLogReader
-from activities.log.dialect import open_engine, storage_errors, writing
+from activities.log.branching import Branching
+from activities.log.dialect import open_engine
+from activities.log.effect_ledger import EffectLedger
 from activities.log.forgetting import forget_run
 from activities.log.graphs import write_graph
 from activities.log.migrations import is_current, prepare_schema
-from activities.log.ownership import take_over
-from activities.log.records import iso
+from activities.log.rebuilding import Rebuilding
+from activities.log.retention import Retention
+from activities.log.run_ownership import RunOwnership
 from activities.log.stored import Execution
 from activities.log.transaction import CommitTransaction
 from activities.log.waiting import in_executor, submit
@@ -23,26 +23,17 @@ from seeding.commits import BatchReceipt, CommitOperation, Receipt, Refusal, Tic
 from seeding.errors import CommitRefused
 from seeding.model import JsonObject
 
-_T = TypeVar("_T")
-
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class CommitLog(AsyncLogReader):
+class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
     """An append-only log of commits in a SQL database.
 
     Writes run one after the other on a thread of the log's own, each a whole transaction in one
     hop; several processes may have the same log open. Use it as a context manager, or close it.
     """
-
-    def __init__(self, engine: Engine, clock: Callable[[], datetime]) -> None:
-        super().__init__(engine)
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="log-writer")
-        self._clock = clock
-        self._patient = writing(engine, quick=False)
-        self._quick = writing(engine, quick=True)
 
     @classmethod
     def open(cls, url: str, *, clock: Callable[[], datetime] = _now) -> Self:
@@ -62,19 +53,13 @@ class CommitLog(AsyncLogReader):
             CorruptLog: The file is no log; it was left as it is.
         """
         log = cls(open_engine(url), clock)
-        prepare = partial(log._in_transaction, prepare_schema, f"opening {url}")
         try:
             if not is_current(url):
-                submit(log._writer, prepare).result()
+                log._write(prepare_schema, f"opening {url}")
         except BaseException:
             log.close()
             raise
         return log
-
-    def close(self) -> None:
-        """Finish what was handed over and close the file."""
-        self._writer.shutdown()
-        super().close()
 
     # --- appending ----------------------------------------------------------------------------
 
@@ -151,47 +136,19 @@ class CommitLog(AsyncLogReader):
 
     # --- other writes -------------------------------------------------------------------------
 
-    def take_over(self, run_id: str, chain_id: str, execution: Execution | None = None) -> int:
-        """Make an execution chain the owner of a run and return its owner epoch.
-
-        The chain that owns the run already keeps its epoch; another one gets the next, and
-        every writer before it is fenced.
-
-        Raises:
-            RunTerminal: The run has ended.
-            UnknownThread: The log has no such run.
-        """
-        return submit(self._writer, self._taking_over(run_id, chain_id, execution)).result()
-
-    async def take_over_async(
-        self, run_id: str, chain_id: str, execution: Execution | None = None
-    ) -> int:
-        """Do what :meth:`take_over` does, in one hop off the event loop."""
-        return await in_executor(self._writer, self._taking_over(run_id, chain_id, execution))
-
-    def _taking_over(
-        self, run_id: str, chain_id: str, execution: Execution | None
-    ) -> Callable[[], int]:
-        owner = execution or Execution()
-
-        def work(connection: Connection) -> int:
-            return take_over(connection, run_id, chain_id, owner, iso(self._clock()))
-
-        return partial(self._in_transaction, work, f"taking over run {run_id}")
-
     def put_graph(self, digest: str, graph_id: str, body: JsonObject) -> None:
         """Keep a graph document under its digest; the first one of a digest and id stays."""
-        submit(self._writer, self._keeping(digest, graph_id, body)).result()
+        self._write(*self._keeping(digest, graph_id, body))
 
     async def put_graph_async(self, digest: str, graph_id: str, body: JsonObject) -> None:
         """Do what :meth:`put_graph` does, in one hop off the event loop."""
-        await in_executor(self._writer, self._keeping(digest, graph_id, body))
+        await self._write_async(*self._keeping(digest, graph_id, body))
 
-    def _keeping(self, digest: str, graph_id: str, body: JsonObject) -> Callable[[], None]:
-        def work(connection: Connection) -> None:
-            write_graph(connection, digest, graph_id, body, iso(self._clock()))
-
-        return partial(self._in_transaction, work, f"keeping graph {graph_id}")
+    def _keeping(
+        self, digest: str, graph_id: str, body: JsonObject
+    ) -> tuple[Callable[[Connection], None], str]:
+        work = partial(write_graph, digest=digest, graph_id=graph_id, body=body, at=self._now())
+        return work, f"keeping graph {graph_id}"
 
     def forget_run(self, run_id: str) -> None:
         """Remove an ended ephemeral run and all it left; one that is gone stays gone.
@@ -199,27 +156,11 @@ class CommitLog(AsyncLogReader):
         Raises:
             InvalidCommit: The run is not ephemeral, has not ended, or is not its thread's last.
         """
-        submit(self._writer, self._forgetting(run_id)).result()
+        self._write(partial(forget_run, run_id=run_id), f"forgetting run {run_id}")
 
     async def forget_run_async(self, run_id: str) -> None:
         """Do what :meth:`forget_run` does, in one hop off the event loop."""
-        await in_executor(self._writer, self._forgetting(run_id))
-
-    def _forgetting(self, run_id: str) -> Callable[[], None]:
-        def work(connection: Connection) -> None:
-            forget_run(connection, run_id)
-
-        return partial(self._in_transaction, work, f"forgetting run {run_id}")
-
-    def _in_transaction(self, work: Callable[[Connection], _T], doing: str) -> _T:
-        with self._writing(doing, quick=False) as connection:
-            return work(connection)
-
-    @contextmanager
-    def _writing(self, doing: str, *, quick: bool) -> Generator[Connection, None, None]:
-        engine = self._quick if quick else self._patient
-        with storage_errors(doing), engine.begin() as connection:
-            yield connection
+        await self._write_async(partial(forget_run, run_id=run_id), f"forgetting run {run_id}")
 
 
 def _apply_each(

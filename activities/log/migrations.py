@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy import Connection, insert, inspect, select, update
 
+from activities.log import upgrades
 from activities.log.dialect import open_reading_engine, storage_errors
 from activities.log.tables import SCHEMA_VERSION, commits, metadata, schema_version
 from seeding.errors import CommitUnavailable, CorruptLog, LogError, NewerLog
 
-UPGRADES: Mapping[int, Callable[[Connection], None]] = {}
+UPGRADES: Mapping[int, Callable[[Connection], None]] = {1: upgrades.from_version_1}
 """By the version they start from; each leaves the log at that version plus one."""
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from activities.log.cells import CellGroup
 from activities.log.checks import RunFacts
-from activities.log.encoding import EncodedCommit, dump
-from activities.log.stored import Execution, RunPhase
+from activities.log.encoding import EncodedCommit, checksum, dump
+from activities.log.stored import Execution, RunPhase, Takeover
 from seeding.commits import CommitOperation, Opening, StateCommand, TicketTimes
 from seeding.tickets import Ticket
 
@@ -58,6 +58,7 @@ def message_row(run: RunFacts, place: int, identity: str, body: str) -> Row:
         "version": run.last_version,
         "message_id": identity,
         "body": body,
+        "checksum": checksum(place, identity, body),
     }
 
 
@@ -83,6 +84,7 @@ def cell_row(
         "policy": command.policy,
         "stamp": command.run_id,
         "given": said,
+        "checksum": checksum(command.key, value),
     }
 
 
@@ -101,6 +103,7 @@ def run_row_rows(
             "place": place,
             "thread_id": run.thread_id,
             "body": encoded.rows[place],
+            "checksum": checksum(row.node_id, row.occurrence, row.index, encoded.rows[place]),
         }
 
 
@@ -131,7 +134,16 @@ def branch_row(thread_id: str, opening: Opening, version: int) -> Row:
     }
 
 
-def owner_row(run_id: str, owner_epoch: int, chain_id: str, execution: Execution, at: str) -> Row:
+def owner_row(
+    run_id: str,
+    owner_epoch: int,
+    chain_id: str,
+    execution: Execution,
+    at: str,
+    *,
+    last_ordinal: int = -1,
+    takeover: Takeover | None = None,
+) -> Row:
     """Return the row that says who owns a run from ``owner_epoch`` on."""
     return {
         "run_id": run_id,
@@ -140,6 +152,9 @@ def owner_row(run_id: str, owner_epoch: int, chain_id: str, execution: Execution
         "execution_run_id": execution.execution_run_id,
         "namespace": execution.namespace,
         "at": at,
+        "last_ordinal": last_ordinal,
+        "start": dump(takeover.start) if takeover else None,
+        "warnings": dump(list(takeover.warnings)) if takeover else None,
     }
 
 
@@ -159,6 +174,9 @@ def run_row(operation: CommitOperation, opening: Opening, version: int, at: str)
         "start": dump(opening.start),
         "idempotency_key": opening.idempotency_key,
         "request_hash": opening.request_hash,
+        "continues": dump([point.to_json() for point in opening.continues])
+        if opening.continues
+        else None,
         "opened_at": at,
         "opened_version": version,
     }

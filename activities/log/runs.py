@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 from activities.log.encoding import load, load_or_none
 from activities.log.stored import StoredRun, StoredThread
 from activities.log.tables import run_owners, runs, threads, tickets
-from seeding.commits import EndCause
+from seeding.commits import EndCause, RunPoint
 from seeding.model import JsonObject
 from seeding.tickets import OpenTicket, Ticket, TicketClosing
 
@@ -159,6 +159,9 @@ def _run(connection: Connection, row: Mapping[Any, Any]) -> StoredRun:
         ended_at=row["ended_at"],
         idempotency_key=row["idempotency_key"],
         request_hash=row["request_hash"],
+        continues=tuple(
+            RunPoint.model_validate(point) for point in load_or_none(row["continues"], where) or ()
+        ),
         open_tickets=read_open_tickets(connection, run_id) if waiting else (),
     )
 

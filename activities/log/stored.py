@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from seeding.commits import BranchPoint, CommitOperation, EndCause
+from seeding.commits import BranchPoint, CommitOperation, EndCause, RunPoint
 from seeding.model import JsonObject, Model
 from seeding.state import RunState
 from seeding.tickets import OpenTicket
@@ -17,6 +17,29 @@ class Execution(Model):
     namespace: str | None = None
 
 
+class Takeover(Model):
+    """How a run is taken over: where the execution that does so starts from, and its warnings."""
+
+    start: JsonObject = {}
+    warnings: tuple[JsonObject, ...] = ()
+
+
+class StoredOwner(Model):
+    """Who owns a run from an owner epoch on.
+
+    Attributes:
+        last_ordinal: The run's last commit when it was taken over; -1 for who opened it.
+        takeover: How it was taken over; None for who opened it.
+    """
+
+    owner_epoch: int
+    chain_id: str
+    execution: Execution
+    at: str
+    last_ordinal: int
+    takeover: Takeover | None = None
+
+
 class StoredRun(Model):
     """A run as the log knows it now.
 
@@ -26,6 +49,7 @@ class StoredRun(Model):
         thread_version: The thread's version now, the value the next commit expects.
         result: The report of its end (contract 3), without ``results``, which are rows.
         start: Where its starting state came from (SG-12).
+        continues: The runs whose position and rows it goes on with, oldest first.
     """
 
     run_id: str
@@ -48,6 +72,7 @@ class StoredRun(Model):
     ended_at: str | None
     idempotency_key: str | None = None
     request_hash: str | None = None
+    continues: tuple[RunPoint, ...] = ()
     open_tickets: tuple[OpenTicket, ...] = ()
 
 

@@ -1,8 +1,10 @@
 """The tables of the commit log.
 
-``commits``, ``messages``, ``cells``, ``run_rows`` and ``run_owners`` are the truth: append-only,
-one sequence of versions per thread over all its branches. The others are projections that can be
-made again from them. JSON is kept as text, so that every database stores the same bytes.
+``commits``, ``messages``, ``cells``, ``run_rows``, ``run_owners``, ``branches``, ``effects``,
+``floors`` and ``graphs`` are the truth; what a thread accumulated is append-only, one sequence
+of versions per thread over all its branches. ``threads``, ``runs`` and ``tickets`` are
+projections that can be made again from it. JSON is kept as text, so that every database stores
+the same bytes; text is compared byte by byte everywhere.
 """
 
 from sqlalchemy import (
@@ -16,13 +18,16 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
 
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+
+
 def _text(name: str, *, key: bool = False, null: bool = False) -> Column[str]:
-    return Column(name, Text, primary_key=key, nullable=null)
+    return Column(name, _TEXT, primary_key=key, nullable=null)
 
 
 def _number(name: str, *, key: bool = False, null: bool = False) -> Column[int]:
@@ -77,6 +82,7 @@ messages = Table(
     _number("version"),
     _text("message_id"),
     _text("body"),
+    _number("checksum"),
     Index("messages_by_id", "message_id", "thread_id"),
     _of_commit(),
     sqlite_with_rowid=False,
@@ -98,6 +104,7 @@ cells = Table(
     _text("policy"),
     _text("stamp", null=True),
     _text("given", null=True),
+    _number("checksum"),
     _of_commit(),
     sqlite_with_rowid=False,
 )
@@ -117,6 +124,7 @@ run_rows = Table(
     _number("place", key=True),
     _text("thread_id"),
     _text("body"),
+    _number("checksum"),
     Index("run_rows_by_completion", "run_id", "kind", "version", "place"),
     _of_commit(),
     sqlite_with_rowid=False,
@@ -133,9 +141,50 @@ run_owners = Table(
     _text("execution_run_id", null=True),
     _text("namespace", null=True),
     _text("at"),
+    _number("last_ordinal"),
+    _text("start", null=True),
+    _text("warnings", null=True),
     Index("run_owners_of_chain", "chain_id"),
 )
-"""Who opened or took over a run, by owner epoch."""
+"""Who opened or took over a run, by owner epoch. ``last_ordinal`` is the run's last commit at
+that moment, -1 for who opened it; ``start`` and ``warnings`` say how it was taken over."""
+
+effects = Table(
+    "effects",
+    metadata,
+    _text("effect_key", key=True),
+    _text("thread_id"),
+    _text("run_id"),
+    _text("node_id"),
+    _number("occurrence"),
+    _number("ask"),
+    _text("node_type"),
+    _text("arguments_hash"),
+    _text("status"),
+    _text("code", null=True),
+    _text("outcome", null=True),
+    _number("attempts"),
+    _number("owner_epoch"),
+    _text("begun_at"),
+    _text("finished_at", null=True),
+    _number("checksum"),
+    Index("effects_of_run", "run_id"),
+    Index("effects_of_thread", "thread_id", "begun_at"),
+)
+"""The effect ledger: one row a key. ``status`` is ``begun``, ``done``, ``asked`` or ``failed``;
+``outcome`` is what the call came to, kept until its run ends; ``attempts`` is also the fence
+that the newest attempt holds."""
+
+floors = Table(
+    "floors",
+    metadata,
+    _text("thread_id", key=True),
+    _text("branch", key=True),
+    _number("version"),
+    _text("at"),
+)
+"""How far a branch was pruned: of the runs that ended at or before ``version`` only the first
+and the last commit are left, and of each cell only what it held there."""
 
 threads = Table(
     "threads",
@@ -161,6 +210,7 @@ runs = Table(
     _text("start"),
     _text("idempotency_key", null=True),
     _text("request_hash", null=True),
+    _text("continues", null=True),
     _text("phase"),
     _text("cause", null=True),
     _text("result", null=True),

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, create_engine
 from activities.log import CommitLog
 from activities.log.dialect import open_engine
 from activities.log.migrations import prepare_schema
+from activities.log.tables import SCHEMA_VERSION
 from seeding.commits import CommitOperation, IteratorHead, PositionHead, RunRow, commit_hash
 from seeding.errors import CommitUnavailable, CorruptLog, LogError, NewerLog
 
@@ -156,7 +157,7 @@ def test_aw_15_two_processes_on_one_thread_leave_dense_versions(
 def test_several_processes_may_create_the_log_at_once(log_url: str) -> None:
     started = [process("opening_process.py", log_url) for _ in range(4)]
     assert [finished(one).strip() for one in started] == ["[]"] * 4
-    assert dump(log_url)["schema_version"] == [(1, 1)]
+    assert dump(log_url)["schema_version"] == [(1, SCHEMA_VERSION)]
 
 
 def test_a_locked_log_is_unavailable_soon_and_readable_meanwhile(
@@ -195,9 +196,9 @@ def test_a_log_that_could_not_last_is_refused(url: str) -> None:
 def test_a_log_of_a_newer_version_is_refused_by_name(log_url: str) -> None:
     CommitLog.open(log_url).close()
     with plain(log_url) as file:
-        file.execute("UPDATE schema_version SET version = 2")
+        file.execute("UPDATE schema_version SET version = 99")
     before = dump(log_url)
-    with pytest.raises(NewerLog, match="version 2"):
+    with pytest.raises(NewerLog, match="version 99"):
         CommitLog.open(log_url)
     assert dump(log_url) == before
 
@@ -211,12 +212,12 @@ def test_an_older_log_is_brought_forward_step_by_step(log_url: str) -> None:
 
     engine = create_engine(log_url)
     with engine.begin() as connection:
-        prepare_schema(connection, version=3, upgrades={1: upgrade(1), 2: upgrade(2)})
+        prepare_schema(connection, version=4, upgrades={2: upgrade(2), 3: upgrade(3)})
     with engine.begin() as connection, pytest.raises(CorruptLog, match="no upgrade"):
-        prepare_schema(connection, version=4, upgrades={})
+        prepare_schema(connection, version=5, upgrades={})
     engine.dispose()
-    assert ran == [1, 2]
-    assert dump(log_url)["schema_version"] == [(1, 3)]
+    assert ran == [2, 3]
+    assert dump(log_url)["schema_version"] == [(1, 4)]
 
 
 def test_a_file_that_is_no_database_is_corrupt(tmp_path: Path) -> None:

@@ -184,6 +184,16 @@ async def test_the_same_from_an_event_loop(log_url: str) -> None:
         assert await log.take_over_async("r1", "chain-10") == 2
         owners = dump(log_url)["run_owners"]
         assert owners == [
-            ("r1", 1, "chain-9", "execution-1", "default", "2030-01-02T12:00:00.000Z"),
-            ("r1", 2, "chain-10", None, None, "2030-01-02T12:00:01.000Z"),
+            (
+                "r1",
+                1,
+                "chain-9",
+                "execution-1",
+                "default",
+                "2030-01-02T12:00:00.000Z",
+                -1,
+                None,
+                None,
+            ),
+            ("r1", 2, "chain-10", None, None, "2030-01-02T12:00:01.000Z", 0, None, None),
         ]

@@ -1,0 +1,58 @@
+"""What every writing half of the log is built on: one executor, one transaction a call."""
+
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine
+
+from activities.log.async_reader import AsyncLogReader
+from activities.log.dialect import storage_errors, writing
+from activities.log.records import iso
+from activities.log.waiting import in_executor, submit
+
+_T = TypeVar("_T")
+
+
+class LogWriter(AsyncLogReader):
+    """A log that can be written: each write a whole transaction in one hop.
+
+    The classes built on it hold one subject each; ``CommitLog`` is all of them.
+    """
+
+    def __init__(self, engine: Engine, clock: Callable[[], datetime]) -> None:
+        super().__init__(engine)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="log-writer")
+        self._clock = clock
+        self._patient = writing(engine, quick=False)
+        self._quick = writing(engine, quick=True)
+
+    def close(self) -> None:
+        """Finish what was handed over and close the file."""
+        self._writer.shutdown()
+        super().close()
+
+    def _now(self) -> str:
+        """Return the log's time as it is stored."""
+        return iso(self._clock())
+
+    def _write(self, work: Callable[[Connection], _T], doing: str) -> _T:
+        """Run ``work`` in a writing transaction and wait for it."""
+        return submit(self._writer, partial(self._in_transaction, work, doing)).result()
+
+    async def _write_async(self, work: Callable[[Connection], _T], doing: str) -> _T:
+        """Run ``work`` in a writing transaction, in one hop off the event loop."""
+        return await in_executor(self._writer, partial(self._in_transaction, work, doing))
+
+    def _in_transaction(self, work: Callable[[Connection], _T], doing: str) -> _T:
+        with self._writing(doing, quick=False) as connection:
+            return work(connection)
+
+    @contextmanager
+    def _writing(self, doing: str, *, quick: bool) -> Generator[Connection, None, None]:
+        engine = self._quick if quick else self._patient
+        with storage_errors(doing), engine.begin() as connection:
+            yield connection
