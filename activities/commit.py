@@ -2,11 +2,12 @@
 
 from temporalio import activity
 
-from activities.log import Execution
+from activities.log import Execution, PinnedGraph
 from activities.log_failures import log_failures
 from activities.resources import Resources
 from activities.results import run_result
 from seeding.commits import BatchReceipt
+from workflows.graph.model import ResolvedGraph
 from workflows.wire import COMMIT, END_RUN, FORGET_RUN, OPEN_RUN, CommitInput, CommitReply
 
 
@@ -34,16 +35,14 @@ class CommitActivities:
     async def open_run(self, commits: CommitInput) -> CommitReply:
         """Append the opening of a run, after the end of an old one where there is one.
 
-        The graph is kept by its digest first; it is insert-only and no part of the thread.
+        The graph is kept by its digest in the same transaction; it is no part of the thread.
         """
         info = activity.info()
         owner = Execution(execution_run_id=info.workflow_run_id, namespace=info.workflow_namespace)
         with log_failures():
-            if commits.graph is not None:
-                await self._log.put_graph_async(
-                    commits.graph.digest, commits.graph.graph.id, commits.graph.graph.to_json()
-                )
-            receipt = await self._log.append_async(commits.operations, whole=True, execution=owner)
+            receipt = await self._log.append_async(
+                commits.operations, whole=True, execution=owner, graph=_pinned(commits.graph)
+            )
             return await self._with_result(receipt, commits)
 
     @activity.defn(name=END_RUN)
@@ -66,6 +65,12 @@ class CommitActivities:
             return _reply(receipt)
         result = await self._resources.read(lambda: run_result(self._log, last.run_id))
         return _reply(receipt).model_copy(update={"result": result})
+
+
+def _pinned(graph: ResolvedGraph | None) -> PinnedGraph | None:
+    if graph is None:
+        return None
+    return PinnedGraph(digest=graph.digest, graph_id=graph.graph.id, body=graph.graph.to_json())
 
 
 def _reply(receipt: BatchReceipt) -> CommitReply:

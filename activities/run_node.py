@@ -1,47 +1,27 @@
 """Running one node: the wrapper around people's functions."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import cast
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.failure_texts import (
-    MAX_CODE,
-    MAX_MESSAGE,
-    bounded_details,
-    log_crash,
-    printable,
-    text_of,
-    type_of,
-)
+from activities.effect_calls import LOG_WAIT_SECONDS, EffectCall, arguments_hash
+from activities.judging_outcomes import Crash, NodeEnd, crash_of, judge_outcome
+from activities.log_failures import SHOWN_CHARACTERS
 from activities.node_loop import Outcome
-from activities.nodes import Ask, NodeCall, NodeError, RegisteredNode
-from activities.questions import question_problem
+from activities.nodes import NodeCall, RegisteredNode
 from activities.resources import Resources
-from seeding.durations import parse_duration
-from seeding.errors import CommitUnavailable
-from seeding.identity import checkpoint_id, ticket_id
-from seeding.json_values import (
-    MAX_PAYLOAD_BYTES,
-    MAX_VALUE_BYTES,
-    find_not_json,
-    size_in_bytes,
-)
+from seeding.errors import CommitUnavailable, EffectArgsMismatch, Fenced, RunTerminal
+from seeding.identity import checkpoint_id
 from seeding.model import Json, JsonObject, as_object
-from workflows.wire import (
-    RUN_NODE,
-    WORKER_STOPPED,
-    AskWire,
-    NodeCallInput,
-    NodeCallResult,
-    NodeFailureWire,
-)
+from seeding.tickets import TicketClosing
+from workflows.wire import RUN_NODE, WORKER_STOPPED, NodeCallInput, NodeCallResult
 
 HEARTBEAT_SECONDS = 5.0
-LOG_WAIT_SECONDS = 0.5
-MAX_CLOSINGS = 10_000
+LAST_SECONDS = 2.0
+"""What is left of a call's time, at most, for its answer to reach the server."""
 
 
 class NodeActivities:
@@ -52,15 +32,17 @@ class NodeActivities:
 
     @activity.defn(name=RUN_NODE)
     async def run_node(self, call: NodeCallInput) -> NodeCallResult:
-        """Run one node once, heartbeating for it.
+        """Run one node once, heartbeating for it; an effect that finished is not run again.
 
         Raises:
             ApplicationError: The function raised something that is no node error; the run
-                fails with it (ERR-3). The type is the exception's, the message its text.
+                fails with it (ERR-3). The type is the exception's, the message its text. Or
+                the effect ledger refused the call: ``EffectArgsMismatch`` fails the run too,
+                and ``Fenced`` and ``RunTerminal`` the run finds out by its own next commit.
         """
-        beating = asyncio.create_task(_heartbeat())
+        heartbeats = Heartbeats()
         try:
-            return judge_outcome(call, await self._execute(call))
+            return _reported(await self._effect(call, heartbeats))
         except asyncio.CancelledError:
             # Node calls are never cancelled by the workflow: this worker is stopping, and the
             # effect is dispatched again elsewhere, under the same key.
@@ -69,12 +51,32 @@ class NodeActivities:
             ) from None
         except ApplicationError:
             raise
+        except (EffectArgsMismatch, Fenced, RunTerminal) as refused:
+            raise ApplicationError(refused.message, type=refused.code, non_retryable=True) from None
         except Exception as error:
-            raise _crash(call, error) from None
+            raise _failure(crash_of(call, error)) from None
         finally:
-            beating.cancel()
+            heartbeats.stop()
 
-    async def _execute(self, call: NodeCallInput) -> Outcome:
+    async def _effect(self, call: NodeCallInput, heartbeats: "Heartbeats") -> NodeEnd:
+        last_moment = asyncio.get_running_loop().time() + _seconds_to_try()
+        registered = self._registered(call)
+        prepared = await self._prepare(call, heartbeats)
+        effect = EffectCall(
+            self._resources.log,
+            call,
+            arguments_hash(call.type, prepared),
+            last_moment=last_moment,
+            waits_for=heartbeats.say,
+        )
+        known = await effect.begin()
+        if known is not None:
+            return known
+        end = await self._execute(registered, call, prepared)
+        await effect.finish(end)
+        return end
+
+    def _registered(self, call: NodeCallInput) -> RegisteredNode:
         registered = self._resources.registry.find(call.type)
         if registered is None:
             raise ApplicationError(
@@ -83,23 +85,31 @@ class NodeActivities:
                 type="UnknownNodeType",
                 non_retryable=True,
             )
-        outcome = await self._invoke(registered, await self._prepare(call))
+        return registered
+
+    async def _execute(
+        self, registered: RegisteredNode, call: NodeCallInput, prepared: NodeCall
+    ) -> NodeEnd:
+        outcome = await self._invoke(registered, prepared)
         if isinstance(outcome.error, asyncio.CancelledError):
             if activity.is_cancelled() or activity.is_worker_shutdown():
                 raise outcome.error
-            raise ApplicationError(
-                f"node {call.node_id!r} cancelled itself", type="CancelledError", non_retryable=True
-            )
-        return outcome
+            text = f"node {call.node_id!r} cancelled itself"
+            return NodeEnd(crash=Crash(type="CancelledError", message=text))
+        try:
+            return judge_outcome(call, outcome)
+        except Exception as error:  # What a node gives may raise while it is looked at.
+            return NodeEnd(crash=crash_of(call, error))
 
-    async def _prepare(self, call: NodeCallInput) -> NodeCall:
+    async def _prepare(self, call: NodeCallInput, heartbeats: "Heartbeats") -> NodeCall:
         if not (call.references or call.declares or call.ask):
             return self._prepared(call)
         while True:
             try:
                 return await self._resources.read(lambda: self._prepared(call))
-            except CommitUnavailable:
+            except CommitUnavailable as error:
                 # The node has not run: wait for the log, within the node's own timeout.
+                heartbeats.say(error.message)
                 await asyncio.sleep(LOG_WAIT_SECONDS)
 
     def _prepared(self, call: NodeCallInput) -> NodeCall:
@@ -111,7 +121,10 @@ class NodeActivities:
             passed = as_object(recorded.get("passed")) or {}
             outputs = as_object(recorded.get("outputs")) or {}
             inputs[port] = outputs.get(source.port, passed.get(source.port))
-        answers = self._answers(call)
+        closings = self._answers(call)
+        answers = [
+            closing.decision if closing.value is None else closing.value for closing in closings
+        ]
         return NodeCall(
             inputs=inputs,
             config=dict(call.config),
@@ -120,7 +133,7 @@ class NodeActivities:
             run_id=call.run_id,
             node_id=call.node_id,
             occurrence=call.occurrence,
-            internal=self._internal(call),
+            internal=self._internal(call, closings),
             answer=answers[-1] if answers else None,
             answers=answers,
             allowed_hosts=self._resources.http_hosts,
@@ -132,21 +145,15 @@ class NodeActivities:
             return await self._resources.run_async(lambda: cast(Awaitable[Json], function(call)))
         return await self._resources.run_plain(lambda: function(call))
 
-    def _answers(self, call: NodeCallInput) -> list[Json]:
+    def _answers(self, call: NodeCallInput) -> list[TicketClosing]:
         if call.ask == 0:
             return []
-        tickets = _asked_tickets(call)
-        closings = {
-            closing.ticket: closing
-            for closing in self._resources.log.closed_tickets(call.run_id, MAX_CLOSINGS)
-        }
-        given = [closings[ticket] for ticket in tickets if ticket in closings]
-        return [closing.decision if closing.value is None else closing.value for closing in given]
+        return self._resources.log.answers(call.run_id, call.node_id, call.occurrence, call.ask)
 
-    def _internal(self, call: NodeCallInput) -> JsonObject:
+    def _internal(self, call: NodeCallInput, closings: Sequence[TicketClosing]) -> JsonObject:
         internal: JsonObject = {}
-        if call.ask > 0:
-            internal["__interrupt_id__"] = _asked_tickets(call)[-1]
+        if closings:
+            internal["__interrupt_id__"] = closings[-1].ticket
         if not call.declares:
             return internal
         whole = "__messages__" in call.declares or "__state__" in call.declares
@@ -167,107 +174,49 @@ class NodeActivities:
         return internal
 
 
-def _asked_tickets(call: NodeCallInput) -> list[str]:
-    return [ticket_id(call.run_id, call.node_id, call.occurrence, n) for n in range(call.ask)]
+def _reported(end: NodeEnd) -> NodeCallResult:
+    if end.crash is not None:
+        raise _failure(end.crash)
+    return end.result or NodeCallResult()
 
 
-def judge_outcome(call: NodeCallInput, outcome: Outcome) -> NodeCallResult:
-    """Return what a node's outcome comes to.
-
-    Raises:
-        ApplicationError: What it raised is no node error (ERR-3). It has no cause: a failure
-            travels with its whole chain, of whatever size that is.
-    """
-    match outcome.error:
-        case None:
-            return judge_outputs(call, outcome.returned)
-        case NodeError() as error:
-            return _failed(
-                printable(error.message), error.code, error.retryable is True, error.details
-            )
-        case Ask() as ask:
-            return _asked(call, ask)
-        case crashed:
-            # Also an exit or an interrupt: its worker serves others.
-            raise _crash(call, crashed)
+def _failure(crash: Crash) -> ApplicationError:
+    return ApplicationError(crash.message, type=crash.type, non_retryable=True)
 
 
-def _crash(call: NodeCallInput, error: BaseException) -> ApplicationError:
-    log_crash(f"node {call.node_id!r} (type {call.type!r}) of run {call.run_id}", error)
-    kind = type_of(error)
-    return ApplicationError(text_of(error) or kind, type=kind, non_retryable=True)
+def _seconds_to_try() -> float:
+    """Return for how long from now on this call may go on before its answer would be late."""
+    allowed = activity.info().start_to_close_timeout
+    if allowed is None:
+        return 0.0
+    seconds = allowed.total_seconds()
+    return seconds - min(LAST_SECONDS, seconds / 10)
 
 
-def judge_outputs(call: NodeCallInput, returned: Json) -> NodeCallResult:
-    """Return what a node's return value comes to.
+class Heartbeats:
+    """Heartbeats for a node; what a call waits for is shown in its details."""
 
-    A value that is no JSON, or too large, is a node-level failure that names its dotted path,
-    and is never converted silently (ERR-6).
-    """
-    outputs = as_object(returned)
-    if outputs is None:
-        return _failed(
-            f"node {call.node_id} (type {call.type}) returned {type(returned).__name__}; "
-            "a node returns a dict of outputs by port",
-            "OutputNotJson",
-        )
-    found = find_not_json(outputs)
-    if found is not None:
-        return _failed(
-            f"node {call.node_id} (type {call.type}): output {found.path or '(root)'} is "
-            f"{found.kind}, which is no JSON value",
-            "OutputNotJson",
-            details={"path": found.path, "kind": found.kind},
-        )
-    return _judge_sizes(call, outputs)
+    def __init__(self) -> None:
+        self._said: str | None = None
+        self._beating = asyncio.create_task(self._beat())
 
+    def say(self, waits_for: str | None) -> None:
+        """Show from now on what the log said, or no longer anything."""
+        if waits_for != self._said:
+            self._said = waits_for
+            self._heartbeat()
 
-def _judge_sizes(call: NodeCallInput, outputs: JsonObject) -> NodeCallResult:
-    total = 0
-    for port, value in outputs.items():
-        size = size_in_bytes(value)
-        total += size
-        if size > MAX_VALUE_BYTES or total > MAX_PAYLOAD_BYTES * 3 // 4:
-            return _failed(
-                f"node {call.node_id} (type {call.type}): output {port} is {size} bytes of "
-                f"JSON; one value may have {MAX_VALUE_BYTES}, all of a node's outputs "
-                f"{MAX_PAYLOAD_BYTES * 3 // 4}. Keep it elsewhere and return where it is",
-                "OutputTooLarge",
-                details={"port": port, "bytes": size},
-            )
-    return NodeCallResult(outputs=outputs)
+    def stop(self) -> None:
+        """Heartbeat no more."""
+        self._beating.cancel()
 
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            self._heartbeat()
 
-def _failed(
-    message: str, code: str, retryable: bool = False, details: Json = None
-) -> NodeCallResult:
-    return NodeCallResult(
-        failure=NodeFailureWire(
-            message=message[:MAX_MESSAGE],
-            code=printable(code, MAX_CODE),
-            retryable=retryable,
-            details=bounded_details(details),
-        )
-    )
-
-
-def _asked(call: NodeCallInput, ask: Ask) -> NodeCallResult:
-    problem = question_problem(ask)
-    if problem is not None:
-        return _failed(
-            f"node {call.node_id} (type {call.type}) cannot ask: {problem}", "InvalidAsk"
-        )
-    return NodeCallResult(
-        ask=AskWire(
-            message=ask.message,
-            kind=ask.kind,
-            answer_schema=ask.schema,
-            deadline_after=parse_duration(ask.deadline, "deadline"),
-        )
-    )
-
-
-async def _heartbeat() -> None:
-    while True:
-        await asyncio.sleep(HEARTBEAT_SECONDS)
-        activity.heartbeat()
+    def _heartbeat(self) -> None:
+        if self._said is None:
+            activity.heartbeat()
+        else:
+            activity.heartbeat({"waitsFor": self._said[:SHOWN_CHARACTERS]})

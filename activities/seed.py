@@ -7,42 +7,40 @@ came from and what was cleared.
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from activities.log import StateView, StoredRun
+from activities.ending_operation import ending_operation
+from activities.log import Execution, StateView, StoredRun, Takeover
 from activities.log_failures import log_failures
+from activities.lost_executions import reason_of_loss
 from activities.resources import Resources
-from activities.restoring import restored
+from activities.restoring import StoredPosition, restored, stored_position
 from activities.thread_facts import last_run, read_facts
 from seeding.bounded import shown_by_reference
 from seeding.clearing import cleared_fields
 from seeding.commits import (
     BranchPoint,
     CommitOperation,
-    Disposition,
     Opening,
     StateCommand,
-    ThreadCommit,
-    operation,
 )
-from seeding.decisions import Open, RunEnding
+from seeding.decisions import Adopt, Open, RunEnding
 from seeding.errors import (
+    CorruptLog,
     FermataError,
     InvalidGraph,
     InvalidRequest,
     StartRefused,
     UnknownGraph,
 )
-from seeding.executable import executable
+from seeding.identity import workflow_id
 from seeding.model import JsonObject
 from seeding.request import RunRequest
 from seeding.snapshot import read_snapshot
 from seeding.start import resolve_start
 from seeding.starting_state import starting_state
 from seeding.state import RunState
-from seeding.tickets import TicketClosing
 from workflows.graph.document import read_graph
 from workflows.graph.model import Graph, ResolvedGraph
 from workflows.graph.resolution import check_inputs, resolve
-from workflows.outcome import RESULT_STATUS
 from workflows.scheduler import make_plan
 from workflows.wire import SEED_RUN, SeedInput, SeedResult
 
@@ -64,17 +62,38 @@ class SeedActivities:
     async def seed_run(self, asked: SeedInput) -> SeedResult:
         """Decide where the run of this chain starts, or hand back the run it already has.
 
+        It only reads, except that an execution that adopts a run becomes its owner.
+
         Raises:
             ApplicationError: The start is refused by name (contract 2), non-retryable; its
                 details name the thread's last run. Or the log does not answer, retryable.
         """
         with log_failures():
-            return await self._resources.read(lambda: self._seed(asked))
+            lost = await self._resources.read(lambda: self._owner_to_ask(asked))
+            reason = None if lost is None else await self._reason(asked, lost)
+            return await self._resources.read(lambda: self._seed(asked, reason))
 
-    def _seed(self, asked: SeedInput) -> SeedResult:
+    def _owner_to_ask(self, asked: SeedInput) -> str | None:
+        """Return the execution whose loss has to be explained, where there is one."""
+        if asked.request is None or self._log.run_of_chain(asked.chain_id) is not None:
+            return None
+        latest = self._log.latest_run(asked.thread_id)
+        if latest is None or latest.phase == "ended":
+            return None
+        owner = self._log.owners(latest.run_id)[-1]
+        return owner.execution.execution_run_id or owner.chain_id
+
+    async def _reason(self, asked: SeedInput, execution_run_id: str) -> str | None:
+        return await reason_of_loss(
+            activity.client(), workflow_id(asked.thread_id), execution_run_id
+        )
+
+    def _seed(self, asked: SeedInput, lost_because: str | None) -> SeedResult:
         own = self._log.run_of_chain(asked.chain_id)
         try:
-            return self._open(asked) if own is None else self._restore(own)
+            if own is not None:
+                return self._restore(own, asked)
+            return self._begin(asked, lost_because)
         except StartRefused as refusal:
             raise self._refused(asked, refusal) from refusal
 
@@ -94,9 +113,39 @@ class SeedActivities:
             category=ApplicationErrorCategory.BENIGN,
         )
 
-    # --- a run the chain already has ----------------------------------------------------------
+    # --- a run that goes on -------------------------------------------------------------------
 
-    def _restore(self, run: StoredRun) -> SeedResult:
+    def _restore(self, run: StoredRun, asked: SeedInput) -> SeedResult:
+        """Hand back the run that this chain opened or has taken over.
+
+        A chain that was reset after another one took its run over is the only open execution
+        on the thread, and becomes the owner again.
+        """
+        owners = self._log.owners(run.run_id)
+        own = [owner.takeover for owner in owners if owner.chain_id == asked.chain_id]
+        takeover = own[-1] if own else None
+        if run.phase != "ended" and owners[-1].chain_id != asked.chain_id:
+            run = self._take_over(run.run_id, asked, takeover or Takeover(start=run.start))
+        return restored(self._resources, run, self._pinned(run), takeover)
+
+    def _adopt(self, asked: SeedInput, decision: Adopt) -> SeedResult:
+        """Take a run over: whoever wrote it before is fenced from here on."""
+        takeover = Takeover(
+            start=decision.start.to_json(),
+            warnings=tuple(item.to_json() for item in decision.warnings),
+        )
+        return self._restore(self._take_over(decision.run_id, asked, takeover), asked)
+
+    def _take_over(self, run_id: str, asked: SeedInput, takeover: Takeover) -> StoredRun:
+        execution = Execution(execution_run_id=asked.execution_id, namespace=asked.namespace)
+        self._log.take_over(run_id, asked.chain_id, execution, takeover)
+        run = self._log.run(run_id)
+        if run is None:
+            raise CorruptLog(f"run {run_id} was taken over and is gone")
+        return run
+
+    def _pinned(self, run: StoredRun) -> ResolvedGraph:
+        """Return the graph that a run was opened with, whatever its name means now (SG-13)."""
         stored = self._log.graph(run.graph_digest)
         if stored is None:
             raise ApplicationError(
@@ -104,30 +153,64 @@ class SeedActivities:
                 type="FlowDrift",
             )
         try:
-            graph = self._resolve(Graph.model_validate(stored.body))
+            return self._resolve(Graph.model_validate(stored.body))
         except InvalidGraph as error:
             # Another worker may serve the missing type: wait for it, end nothing.
             raise ApplicationError(error.message, type=error.code) from None
-        return restored(self._resources, run, graph)
 
-    # --- a new run ----------------------------------------------------------------------------
+    # --- a start ------------------------------------------------------------------------------
 
-    def _open(self, asked: SeedInput) -> SeedResult:
+    def _begin(self, asked: SeedInput, lost_because: str | None) -> SeedResult:
         if asked.problem is not None:
             raise _problem(asked.problem.code, asked.problem.message)
         if asked.request is None:
             raise InvalidRequest("there is no run of this chain to go on with, and no request")
         request = asked.request
         _check_available(request)
-        graph = self._graph(request)
-        check_inputs(graph, request.input)
-        facts = read_facts(self._log, request, asked.chain_id, graph.name)
-        decision = resolve_start(request, facts)
-        executable(decision)
+        named = self._named_graph(request)
+        facts = read_facts(
+            self._log,
+            request,
+            asked.chain_id,
+            named.name if isinstance(named, ResolvedGraph) else None,
+            namespace=asked.namespace,
+            lost_because=lost_because,
+        )
+        try:
+            decision = resolve_start(request, facts)
+        except StartRefused as refusal:
+            raise (named if isinstance(named, StartRefused) else refusal) from None
+        if isinstance(decision, Adopt):
+            return self._adopt(asked, decision)
         if not isinstance(decision, Open):
             raise InvalidRequest(f"decision {decision.kind} cannot open a run")
+        return self._open(asked, request, decision, named)
+
+    def _named_graph(self, request: RunRequest) -> ResolvedGraph | StartRefused:
+        """Return the graph a request names, or why it is none: not every start needs it."""
+        try:
+            return self._graph(request)
+        except (UnknownGraph, InvalidGraph) as refusal:
+            return refusal
+
+    def _open(
+        self,
+        asked: SeedInput,
+        request: RunRequest,
+        decision: Open,
+        named: ResolvedGraph | StartRefused,
+    ) -> SeedResult:
+        position = None
+        if decision.goes_on_at is not None:
+            position = stored_position(self._log, decision.goes_on_at)
+            graph = self._pinned(position.run)
+        elif isinstance(named, StartRefused):
+            raise named
+        else:
+            graph = named
+        check_inputs(graph, request.input)
         view = self._base(request, decision)
-        return self._opened(asked, request, graph, decision, view).model_copy(
+        return self._opened(asked, request, graph, decision, view, position).model_copy(
             update={"ends": [self._ending(item, decision) for item in decision.ends]}
         )
 
@@ -159,7 +242,9 @@ class SeedActivities:
     def _base(self, request: RunRequest, decision: Open) -> StateView | None:
         if decision.base.checkpoint_id is None:
             return None
-        return self._log.state(request.thread_id, decision.base.checkpoint_id, messages=False)
+        stands_on = decision.stands_on
+        thread_id = request.thread_id if stands_on is None else stands_on.thread_id
+        return self._log.state(thread_id, decision.base.checkpoint_id, messages=False)
 
     def _opened(
         self,
@@ -168,6 +253,7 @@ class SeedActivities:
         graph: ResolvedGraph,
         decision: Open,
         view: StateView | None,
+        position: StoredPosition | None,
     ) -> SeedResult:
         from_snapshot = decision.base.kind == "snapshot"
         read = read_snapshot(request.initial_snapshot) if from_snapshot else None
@@ -195,7 +281,8 @@ class SeedActivities:
             else shown_by_reference(state.metadata, "metadata", SHOWN_BYTES),
             extra=_extra(state),
             message_count=0 if view is None else view.message_count,
-            iterator=state.iterator,
+            iterator=state.iterator if from_snapshot else None,
+            position=None if position is None else position.values,
             iteration_count=state.iteration_count,
             messages=state.messages if from_snapshot else [],
             state=_cells(state) if from_snapshot else [],
@@ -206,41 +293,34 @@ class SeedActivities:
                 graph_digest=graph.digest,
                 config=request.config.to_json(),
                 branch=decision.branch,
-                lineage=_lineage(decision),
+                lineage=self._lineage(decision),
+                continues=() if position is None else position.continues,
                 start=start,
             ),
             search_attributes=self._resources.search_attributes,
             continue_after=self._resources.continue_after,
         )
 
+    def _lineage(self, decision: Open) -> tuple[BranchPoint, ...] | None:
+        """Return what a new branch stands on, outermost first; None for one that is there."""
+        if not decision.opens_branch:
+            return None
+        point = decision.stands_on
+        if point is None:
+            return ()
+        return self._log.lineage(point.thread_id, point.branch, point.up_to)
+
     def _ending(self, ending: RunEnding, decision: Open) -> CommitOperation:
         """Return the operation that ends an old run, for the opening's transaction."""
         run = self._log.run(ending.run_id)
         if run is None:
             raise InvalidRequest(f"run {ending.run_id} is not in the log")
-        head, _ = self._log.position(run.run_id)
-        commit = ThreadCommit(
-            thread_id=run.thread_id,
-            run_id=run.run_id,
-            disposition=Disposition(kind="Ended", cause=ending.cause),
-            position=head,
-            closed=tuple(
-                TicketClosing(ticket=item.body.ticket, outcome="cancelled")
-                for item in run.open_tickets
-            ),
-            checkpoint="end",
-            result={
-                "status": RESULT_STATUS[ending.cause.kind],
-                "metadata": {},
-                "warnings": [],
-                "start": run.start,
-            },
-        )
-        return operation(
-            commit,
-            ordinal=run.last_ordinal + 1,
+        return ending_operation(
+            self._log,
+            run,
+            ending.cause,
             owner_epoch=run.owner_epoch,
-            expected_thread_version=decision.thread_version,
+            thread_version=decision.thread_version,
         )
 
 
@@ -283,9 +363,3 @@ def _cells(state: RunState) -> list[StateCommand]:
             for key, value in _extra(state).items()
         ),
     ]
-
-
-def _lineage(decision: Open) -> tuple[BranchPoint, ...] | None:
-    if not decision.opens_branch:
-        return None
-    return () if decision.stands_on is None else (decision.stands_on,)

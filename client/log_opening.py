@@ -9,6 +9,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from activities.log import CommitLog, ReadOnlyLog
+from activities.log.dialect import shown
 from seeding.errors import LogError
 
 _Log = TypeVar("_Log", CommitLog, ReadOnlyLog)
@@ -39,14 +40,33 @@ def open_log(url: str) -> Generator[ReadOnlyLog]:
         CommitUnavailable: It does not answer.
         CorruptLog: The file is something else.
     """
+    _check_exists(url)
+    with _opened(ReadOnlyLog.open, url) as log:
+        yield log
+
+
+@contextmanager
+def open_writable_log(url: str) -> Generator[CommitLog]:
+    """Open a log that exists so that it can be written, and close it again.
+
+    Raises:
+        LogError: There is no log at ``url``, or it is no URL.
+        NewerLog: A newer version of this project wrote it.
+        CommitUnavailable: It does not answer.
+        CorruptLog: The file is something else.
+    """
+    _check_exists(url)
+    with log_at(url) as log:
+        yield log
+
+
+def _check_exists(url: str) -> None:
     database = _database(url)
     if url.startswith("sqlite") and database and not Path(database).is_file():
         raise LogError(
             f"there is no log at {database}; a worker makes it, FERMATA_HOME or FERMATA_LOG_URL "
             "say where"
         )
-    with _opened(ReadOnlyLog.open, url) as log:
-        yield log
 
 
 def _opened(opening: Callable[[str], _Log], url: str) -> _Log:
@@ -55,16 +75,13 @@ def _opened(opening: Callable[[str], _Log], url: str) -> _Log:
         return opening(url)
     except (ArgumentError, ImportError) as error:
         # The dialect or its driver is missing.
-        raise LogError(f"FERMATA_LOG_URL {_shown(url)} cannot be used: {error}") from error
+        raise LogError(f"FERMATA_LOG_URL {shown(url)!r} cannot be used: {error}") from error
 
 
 def _database(url: str) -> str | None:
     try:
         return make_url(url).database
     except (ArgumentError, ValueError) as error:
-        raise LogError(f"FERMATA_LOG_URL {url!r} is no URL; give one such as {EXAMPLE}") from error
-
-
-def _shown(url: str) -> str:
-    """Return the URL without its password."""
-    return repr(make_url(url).render_as_string(hide_password=True))
+        raise LogError(
+            f"FERMATA_LOG_URL {shown(url)!r} is no URL; give one such as {EXAMPLE}"
+        ) from error

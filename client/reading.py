@@ -5,7 +5,15 @@ Nothing here needs a worker or a server, and nothing here changes the log.
 
 from collections.abc import Sequence
 
-from activities.log import AsyncLogReader, StateView, StoredRun
+from activities.log import (
+    AsyncLogReader,
+    StateView,
+    StoredBranch,
+    StoredEffect,
+    StoredOwner,
+    StoredRun,
+    Takeover,
+)
 from activities.results import run_result
 from seeding.bounded import shown_by_reference
 from seeding.commits import AuditDraft
@@ -27,7 +35,7 @@ def latest_run(log: AsyncLogReader, thread_id: str) -> StoredRun:
     """
     run = log.latest_run(thread_id)
     if run is None:
-        raise UnknownThread(f"the log has no run of thread {thread_id!r}")
+        raise log.without_run(thread_id)
     return run
 
 
@@ -121,7 +129,32 @@ def _run_row(log: AsyncLogReader, run: StoredRun) -> JsonObject:
 
 
 def threads_document(log: AsyncLogReader) -> list[JsonObject]:
-    """Return every thread with where its latest run stands, in the order of their ids."""
+    """Return every thread with where its latest run stands, in the order of their ids.
+
+    A thread that was forked and has no run yet has the phase ``forked`` and names the
+    checkpoint it stands on.
+    """
+    known = [*_threads_with_runs(log), *(_forked(log, branch) for branch in log.forks())]
+    return sorted(known, key=lambda item: str(item["threadId"]))
+
+
+def _forked(log: AsyncLogReader, branch: StoredBranch) -> JsonObject:
+    point = branch.lineage[-1]
+    return {
+        "threadId": branch.thread_id,
+        "version": 0,
+        "runId": None,
+        "runEpoch": 0,
+        "phase": "forked",
+        "graph": None,
+        "tickets": [],
+        "openedAt": None,
+        "endedAt": None,
+        "forkedFrom": log.checkpoint_at(point.thread_id, point.up_to),
+    }
+
+
+def _threads_with_runs(log: AsyncLogReader) -> list[JsonObject]:
     return [
         {
             "threadId": thread.thread_id,
@@ -147,6 +180,54 @@ def checkpoints_document(log: AsyncLogReader, thread_id: str) -> list[JsonObject
     return [row.to_json() for row in log.checkpoints(thread_id)]
 
 
+def effects_document(
+    log: AsyncLogReader, thread_id: str, run_id: str | None = None
+) -> list[JsonObject]:
+    """Return the effect ledger of a thread, or of one of its runs, oldest first.
+
+    Raises:
+        UnknownThread: No run was ever opened on the thread, or the thread has no such run.
+    """
+    latest_run(log, thread_id)
+    if run_id is not None:
+        run = log.run(run_id)
+        if run is None or run.thread_id != thread_id:
+            raise UnknownThread(
+                f"thread {thread_id!r} has no run {run_id!r}; see `fermata runs {thread_id}`"
+            )
+    return [_effect_row(effect) for effect in log.effects(thread_id, run_id)]
+
+
+def _effect_row(effect: StoredEffect) -> JsonObject:
+    return {
+        "effectKey": effect.effect_key,
+        "runId": effect.run_id,
+        "nodeId": effect.node_id,
+        "occurrence": effect.occurrence,
+        "ask": effect.ask,
+        "type": effect.node_type,
+        "status": effect.status,
+        "code": effect.code,
+        "attempts": effect.attempts,
+        "argumentsHash": effect.arguments_hash,
+        "begunAt": effect.begun_at,
+        "finishedAt": effect.finished_at,
+    }
+
+
+def events_document(
+    log: AsyncLogReader, thread_id: str, *, after: int, limit: int, run_id: str | None
+) -> list[JsonObject]:
+    """Return a page of what happened on a thread, oldest first.
+
+    Raises:
+        UnknownThread: No run was ever opened on the thread.
+        UnknownRun: The thread has no such run.
+    """
+    found = log.events(thread_id, after=after, limit=limit, run_id=run_id)
+    return [event.to_json() for event in found]
+
+
 # --- where a run started ------------------------------------------------------------------------
 
 
@@ -159,7 +240,7 @@ def provenance_document(log: AsyncLogReader, thread_id: str) -> JsonObject:
         UnknownThread: No run was ever opened on the thread.
     """
     run = latest_run(log, thread_id)
-    events = _opening_events(log, run)
+    events = log.opening_events(run.run_id)
     return {
         "threadId": thread_id,
         "runId": run.run_id,
@@ -170,17 +251,21 @@ def provenance_document(log: AsyncLogReader, thread_id: str) -> JsonObject:
         "start": run.start,
         "cleared": _cleared(events),
         "warnings": [event.body for event in events if event.kind == "warning"],
+        "takeovers": [_takeover(run, owner) for owner in log.owners(run.run_id) if owner.takeover],
     }
 
 
-def _opening_events(log: AsyncLogReader, run: StoredRun) -> tuple[AuditDraft, ...]:
-    # The commits of a run follow each other on its thread: another run opens after its end only.
-    before = run.last_version - run.last_ordinal - 1
-    for stored in log.commits(run.thread_id, after=before, limit=1):
-        commit = stored.operation.commit
-        if commit.run_id == run.run_id and commit.opening is not None:
-            return commit.events
-    return ()
+def _takeover(run: StoredRun, owner: StoredOwner) -> JsonObject:
+    how = owner.takeover or Takeover()
+    return {
+        "ownerEpoch": owner.owner_epoch,
+        "source": how.start.get("source"),
+        "at": owner.at,
+        "executionRunId": owner.execution.execution_run_id,
+        "namespace": owner.execution.namespace,
+        "checkpointId": checkpoint_id(run.run_id, owner.last_ordinal),
+        "warnings": list(how.warnings),
+    }
 
 
 def _cleared(events: Sequence[AuditDraft]) -> JsonObject:

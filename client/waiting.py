@@ -29,7 +29,7 @@ async def tickets_document(log: AsyncLogReader, thread_id: str | None = None) ->
         UnknownThread: No run was ever opened on the thread.
     """
     if thread_id is not None and await log.latest_run_async(thread_id) is None:
-        raise UnknownThread(f"the log has no run of thread {thread_id!r}")
+        raise log.without_run(thread_id)
     tickets = await log.open_tickets_async(thread_id)
     live = await _live_runs(log, tickets) if tickets else {}
     return [

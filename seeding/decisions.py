@@ -97,7 +97,8 @@ class Open(Model):
     Attributes:
         branch: The branch the run goes on in.
         opens_branch: Whether its opening commit makes that branch.
-        stands_on: What a new branch stands on; None for one that stands on nothing.
+        stands_on: What the branch stands on, where it is new or no run was opened on it yet;
+            None for one that stands on nothing.
         ends: What is ended first, in the same transaction.
         thread_version: The version the decision was made at, for the compare-and-set.
     """
@@ -112,6 +113,15 @@ class Open(Model):
     thread_version: int
     start: Start
     warnings: tuple[StartWarning, ...] = ()
+
+    @property
+    def goes_on_at(self) -> str | None:
+        """The checkpoint whose position the run goes on at; None for one that begins anew."""
+        return (
+            None
+            if self.base.kind != "checkpoint" or self.base.cleared
+            else (self.base.checkpoint_id)
+        )
 
 
 StartDecision: TypeAlias = Annotated[Restore | Adopt | Open, Field(discriminator="kind")]

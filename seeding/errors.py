@@ -89,10 +89,6 @@ class IdempotencyKeyReuse(StartRefused):
     """The idempotency key was used before with another payload."""
 
 
-class NotAvailable(StartRefused):
-    """A documented capability that this version does not execute yet."""
-
-
 # --- refusals of the write boundary (design, section 1) -------------------------------------
 
 
@@ -191,8 +187,40 @@ class UnknownThread(LogError):
     """No run was ever opened on the thread."""
 
 
+class ThreadStoodOn(LogError):
+    """Branches of other threads stand on the thread, so it cannot be deleted."""
+
+
+class ThreadInUse(LogError, code="ThreadBusy"):
+    """A run of the thread has not ended, so it cannot be deleted."""
+
+
+class UnknownRun(LogError):
+    """The thread has no run of that id."""
+
+
 class StateDecode(LogError):
     """A stored cell no longer has the shape its reader expects."""
+
+
+class TranscriptError(LogError):
+    """A transcript that cannot be given as it was named."""
+
+
+class SnapshotUnavailable(TranscriptError):
+    """What the reference of a transcript names is not in the log, or not any more."""
+
+
+class SnapshotMismatch(TranscriptError):
+    """The log holds other messages than the reference of a transcript was made of."""
+
+
+class InvalidRange(TranscriptError):
+    """A range of a transcript that begins or ends outside it, or ends before it begins."""
+
+
+class OverlappingRanges(TranscriptError):
+    """Two ranges of a transcript that have a message in common."""
 
 
 # --- refusals of an answer, a pause or a cancel (contract, section 5) -------------------------
@@ -259,6 +287,10 @@ class RunBusy(CommandRefused, code="ThreadBusy"):
 
 class NodeFailure(FermataError):
     """A node could not complete."""
+
+
+class EffectArgsMismatch(NodeFailure):
+    """An effect key that is known with other arguments: the effect is not run."""
 
 
 class UnknownExecution(FermataError):

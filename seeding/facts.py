@@ -24,6 +24,8 @@ class RunFact(Model):
         config: The pinned configuration, as the opening commit recorded it.
         start: Where the run's own starting state came from, as its opening recorded it.
         lost_because: What Temporal says of the execution that left the run; None is unknown.
+        namespace: The namespace of the execution that owns the run; None is not known.
+        takeovers: How often it was taken over since its last commit.
     """
 
     run_id: str
@@ -38,6 +40,8 @@ class RunFact(Model):
     config: JsonObject = {}
     start: Start | None = None
     lost_because: str | None = None
+    namespace: str | None = None
+    takeovers: int = 0
 
     @property
     def has_ended(self) -> bool:
@@ -51,7 +55,11 @@ class RunFact(Model):
 
 
 class CheckpointFact(Model):
-    """One checkpoint that exists, with its run as the run is now."""
+    """One checkpoint that exists, with its run as the run is now.
+
+    ``effects_behind`` names the effects that the run has begun or finished and that the
+    checkpoint does not know as completed, such as ``pay:0 (done)``.
+    """
 
     checkpoint_id: str
     run: RunFact
@@ -60,6 +68,7 @@ class CheckpointFact(Model):
     version: int
     branch: str
     is_last_of_run: bool
+    effects_behind: tuple[str, ...] = ()
 
     @property
     def is_end(self) -> bool:
@@ -78,6 +87,7 @@ class ThreadFacts(Model):
     """Everything the start table looks at.
 
     Attributes:
+        namespace: The namespace of the execution that starts; None is not known.
         version: The thread's version the facts were read at; 0 for a thread that is not there.
         highest_epoch: The highest run epoch ever given on the thread; 0 for none.
         branch_count: How many branches the thread has.
@@ -86,11 +96,13 @@ class ThreadFacts(Model):
         chain_run: The run that this execution's chain has opened or adopted before.
         checkpoint: What ``checkpointId`` resolved to; None where it was not given or is unknown.
         fork: What ``forkFrom`` resolved to; None where it was not given or is unknown.
+        pruned: Those of the named checkpoints that were there and that pruning took.
         requested_graph: ``id@<16 hex>`` of the graph the request names; None where it could
             not be resolved, which an adoption does not need.
     """
 
     thread_id: str
+    namespace: str | None = None
     version: int = 0
     highest_epoch: int = 0
     branch_count: int = 0
@@ -99,4 +111,9 @@ class ThreadFacts(Model):
     chain_run: RunFact | None = None
     checkpoint: CheckpointFact | None = None
     fork: CheckpointFact | None = None
+    pruned: tuple[str, ...] = ()
     requested_graph: str | None = None
+
+    def why_missing(self, named: str) -> str:
+        """Return why a checkpoint that was named resolves to nothing, to follow its name."""
+        return "was pruned" if named in self.pruned else "does not exist"

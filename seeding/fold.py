@@ -2,8 +2,8 @@
 
 This is the model of the log. Storage keeps prefixes and versions so that it need not read
 everything; what it answers is what this fold of the same commits answers. Run-owned cells and
-rows count only for the run of the last commit, which is what makes the clearing of SG-12
-structural: a new run's fold lacks what the finished run owned.
+rows count only for the run of the last commit and those it continues, which is what makes the
+clearing of SG-12 structural: a new turn's fold lacks what the finished run owned.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +67,8 @@ def fold(commits: Sequence[ThreadCommit]) -> RunState:
     if not commits:
         return RunState()
     last = commits[-1]
-    own = [commit for commit in commits if commit.run_id == last.run_id]
+    owners = _owners(commits, last.run_id)
+    own = [commit for commit in commits if commit.run_id in owners]
     unknown = {
         key.removeprefix(STATE_CELL): value
         for key, value in _cells(own, "position").items()
@@ -86,6 +87,14 @@ def fold(commits: Sequence[ThreadCommit]) -> RunState:
             "iterator": _iterator(own, last.position.iterator),
         }
     )
+
+
+def _owners(commits: Sequence[ThreadCommit], run_id: str) -> tuple[str, ...]:
+    """Return the run and those whose position and rows it goes on with."""
+    for commit in commits:
+        if commit.run_id == run_id and commit.opening is not None:
+            return (*(point.run_id for point in commit.opening.continues), run_id)
+    return (run_id,)
 
 
 def _outcome(disposition: Disposition) -> JsonObject:

@@ -67,8 +67,8 @@ class CheckpointName(NamedTuple):
 
 def parse_checkpoint_id(text: str) -> CheckpointName | None:
     """Return the parts of a checkpoint id, or None where ``text`` is not of that form."""
-    run_id, colon, ordinal = text.rpartition(":")
-    if not colon or not run_id or not re.fullmatch(r"0|[1-9]\d{0,8}", ordinal):
+    run_id, _, ordinal = text.rpartition(":")
+    if not run_id or _CONTROL.search(run_id) or not re.fullmatch(r"0|[1-9]\d{0,8}", ordinal):
         return None
     return CheckpointName(run_id, int(ordinal))
 

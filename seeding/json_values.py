@@ -76,6 +76,9 @@ def _find_in_object(value: Mapping[Json, Json], path: str, depth: int) -> NotJso
             return NotJson(path, f"object key of type {type(key).__name__}")
         if not _is_unicode(key):
             return NotJson(path, "object key with a lone surrogate")
+        if "\0" in key:
+            # A key of data or metadata is a name in the log, and not every database holds it.
+            return NotJson(path, "object key with U+0000")
         name = key if key.isascii() else unicodedata.normalize("NFC", key)
         if name in normal:
             return NotJson(

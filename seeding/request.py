@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from seeding.errors import InvalidRequest, UnknownCheckpointStore
-from seeding.identity import check_thread_id, parse_checkpoint_id, thread_of_workflow
+from seeding.identity import WORKFLOW_END, check_thread_id, parse_checkpoint_id, thread_of_workflow
 from seeding.json_values import MAX_PAYLOAD_BYTES, MAX_VALUE_BYTES, find_not_json, size_in_bytes
 from seeding.model import Json, JsonObject, Model, as_object
 
@@ -55,7 +55,9 @@ class RunRequest(Model):
     checkpoint_id: str | None = None
     recover: bool = Field(default=False, strict=True)
     abandon: bool = Field(default=False, strict=True)
-    idempotency_key: str | None = Field(default=None, min_length=1, max_length=255)
+    idempotency_key: str | None = Field(
+        default=None, min_length=1, max_length=255, pattern=r"^[^\x00]*$"
+    )
     config: RunConfig = RunConfig()
 
     @property
@@ -164,8 +166,9 @@ def _check_request(request: RunRequest) -> None:
         raise InvalidRequest("give initialSnapshot or forkFrom, not both")
     if request.message is not None and request.messages is not None:
         raise InvalidRequest("give message or messages, not both")
-    if request.fork_from is not None and parse_checkpoint_id(request.fork_from) is None:
-        raise InvalidRequest(f"forkFrom {request.fork_from!r} is not <run id>:<ordinal>")
+    named = request.fork_from
+    if named not in (None, WORKFLOW_END) and parse_checkpoint_id(named) is None:
+        raise InvalidRequest(f"forkFrom {named!r} is not <run id>:<ordinal>")
     for message in request.new_messages():
         check_message(message)
     _check_sizes(request)

@@ -35,21 +35,26 @@ What the table leaves open is decided here:
   and together with ``recover``, it is ``InvalidRequest``.
 - What a request carries cannot be put into a run that is adopted, by whatever row: that is
   ``ThreadBusy`` naming the tickets, unless ``config.onBusy`` is ``queue``.
-- ``recover`` matters only where the latest run was left running.
+- ``recover`` matters only where the latest run was left running. A run that was taken over
+  ``MAX_TAKEOVERS`` times without a commit in between is not taken over again: it is ended as
+  ``Indeterminate``, ``recover`` or not (AW-14).
+- A run whose owner lives in another namespace may still be executed there: it is ``ThreadBusy``
+  unless ``recover`` or ``abandon`` says otherwise.
+- Nothing can be left standing on an ephemeral run, so it is no point to fork from.
+- A run that starts at another one's position keeps that run's graph, whatever the request names.
 - The first run of a thread is on ``main``; another branch is ``b2``, ``b3``, ..., by how many
   branches there are. A run opened on the thread's latest state goes on in its branch.
 - The epoch of a new run is the thread's highest plus one; a run that goes on keeps its own.
 """
 
 from seeding import provenance, start_warnings
-from seeding.commits import BranchPoint, EndCause
+from seeding.commits import BranchPoint
 from seeding.decisions import (
     Adopt,
     Base,
     Open,
     Restore,
     RunEnding,
-    Source,
     Start,
     StartDecision,
     StartWarning,
@@ -58,15 +63,14 @@ from seeding.errors import (
     CheckpointOfEndedRun,
     CheckpointThreadMismatch,
     InvalidRequest,
-    ThreadBusy,
     UnknownCheckpoint,
 )
 from seeding.facts import BranchFact, CheckpointFact, RunFact, ThreadFacts
-from seeding.request import RunRequest
+from seeding.request import EPHEMERAL, RunRequest
+from seeding.run_endings import ABANDONED, SUPERSEDED, cancelled, is_spent, lost_cause
 from seeding.snapshot import read_snapshot
+from seeding.thread_busy import cannot_take, check_owner_is_here, leave_latest
 
-SUPERSEDED = "superseded"
-ABANDONED = "abandoned"
 FIRST_BRANCH = "main"
 
 
@@ -105,20 +109,30 @@ def _restore(run: RunFact) -> Restore:
 
 def _from_snapshot(request: RunRequest, facts: ThreadFacts) -> Open:
     read_snapshot(request.initial_snapshot)
-    ends = _leave_latest(request, facts, "initialSnapshot starts from elsewhere")
+    ends = leave_latest(request, facts, "initialSnapshot starts from elsewhere")
     return _open_apart(facts, Base(kind="snapshot"), provenance.by_snapshot(), ends=ends)
 
 
 def _from_fork(request: RunRequest, facts: ThreadFacts, named: str) -> Open:
     if facts.fork is None:
         raise UnknownCheckpoint(
-            f"forkFrom names checkpoint {named!r}, which does not exist; "
+            f"forkFrom names checkpoint {named!r}, which {facts.why_missing(named)}; "
             "list a thread's with: fermata checkpoints THREAD",
             checkpointId=named,
         )
-    ends = _leave_latest(request, facts, f"forkFrom {named} starts from elsewhere")
+    if facts.fork.run.config.get("checkpointStore") == EPHEMERAL:
+        raise InvalidRequest(
+            f"forkFrom {named} is of an ephemeral run, which leaves nothing to stand on; give "
+            "its state as initialSnapshot while it is open"
+        )
+    ends = leave_latest(request, facts, f"forkFrom {named} starts from elsewhere")
     return _open_apart(
-        facts, _fork_base(facts.fork), provenance.by_fork(), stands_on=facts.fork, ends=ends
+        facts,
+        _fork_base(facts.fork),
+        provenance.by_fork(),
+        stands_on=facts.fork,
+        ends=ends,
+        warnings=_position_warnings(request, facts, facts.fork),
     )
 
 
@@ -147,21 +161,24 @@ def _from_checkpoint(request: RunRequest, facts: ThreadFacts, named: str) -> Sta
             f"abandon would end run {run.run_id}, but checkpointId {named} asks to go on with "
             "it; leave one of them out"
         )
+    check_owner_is_here(request, facts, run)
+    if checkpoint.is_last_of_run and run.phase == "running" and is_spent(run):
+        return _next_turn_after_lost(facts, run)
     if checkpoint.is_last_of_run:
         return _adopt(request, facts, run, provenance.by_checkpoint())
-    return _rewind(facts, checkpoint)
+    return _rewind(request, facts, checkpoint)
 
 
 def _from_unknown(request: RunRequest, facts: ThreadFacts, named: str) -> Open:
     if request.config.on_unknown_checkpoint == "refuse":
         raise UnknownCheckpoint(
-            f"checkpointId names checkpoint {named!r}, which does not exist; list those of the "
-            "thread with: fermata checkpoints THREAD. Leave it out for the thread's next turn",
+            f"checkpointId names checkpoint {named!r}, which {facts.why_missing(named)}; list "
+            "those of the thread with: fermata checkpoints THREAD. Leave it out for the thread's "
+            "next turn",
             checkpointId=named,
         )
-    ends = _leave_latest(
-        request, facts, f"checkpointId {named!r} does not exist and the start would be fresh"
-    )
+    why = f"checkpointId {named!r} {facts.why_missing(named)} and the start would be fresh"
+    ends = leave_latest(request, facts, why)
     return _open_apart(
         facts,
         Base(kind="none"),
@@ -171,34 +188,55 @@ def _from_unknown(request: RunRequest, facts: ThreadFacts, named: str) -> Open:
     )
 
 
-def _rewind(facts: ThreadFacts, checkpoint: CheckpointFact) -> Open:
+def _rewind(request: RunRequest, facts: ThreadFacts, checkpoint: CheckpointFact) -> Open:
     run = checkpoint.run
     return _open_apart(
         facts,
         Base(kind="checkpoint", checkpoint_id=checkpoint.checkpoint_id),
         provenance.by_checkpoint(),
         stands_on=checkpoint,
-        ends=(_cancelled(run, SUPERSEDED),),
-        warnings=(start_warnings.effects_run_again(checkpoint),),
+        ends=(cancelled(run, SUPERSEDED),),
+        warnings=(
+            start_warnings.effects_run_again(checkpoint),
+            *start_warnings.pinned(request, facts.requested_graph, run, config=False),
+        ),
     )
 
 
 def _from_thread(request: RunRequest, facts: ThreadFacts) -> StartDecision:
     latest, branch = facts.latest, facts.branch_without_run
     if latest is None and branch is not None:
-        return _on_branch(facts, branch)
+        return _on_branch(request, facts, branch)
     if latest is None:
         return _open_apart(facts, Base(kind="none"), provenance.by_default())
     if latest.has_ended:
         return _next_turn(facts, latest)
     if request.abandon:
-        return _next_turn(facts, latest, ends=(_cancelled(latest, ABANDONED),))
+        return _next_turn(facts, latest, ends=(cancelled(latest, ABANDONED),))
+    check_owner_is_here(request, facts, latest)
     if latest.phase == "awaiting":
         return _adopt(request, facts, latest, provenance.by_thread("paused"))
-    if request.recover:
+    if request.recover and not is_spent(latest):
         return _adopt(request, facts, latest, provenance.by_thread("recovered"))
-    lost = RunEnding(run_id=latest.run_id, cause=_lost(latest))
-    return _next_turn(facts, latest, ends=(lost,), warnings=(start_warnings.run_was_lost(latest),))
+    return _next_turn_after_lost(facts, latest)
+
+
+def _next_turn_after_lost(facts: ThreadFacts, run: RunFact) -> Open:
+    lost = RunEnding(run_id=run.run_id, cause=lost_cause(run))
+    return _next_turn(facts, run, ends=(lost,), warnings=(start_warnings.run_was_lost(run),))
+
+
+def _position_warnings(
+    request: RunRequest, facts: ThreadFacts, point: CheckpointFact
+) -> tuple[StartWarning, ...]:
+    """Return what to know of a start at the position of a checkpoint; nothing at a run's end."""
+    if point.is_end:
+        return ()
+    again = (start_warnings.effects_run_again(point),) if point.effects_behind else ()
+    return (
+        *again,
+        *start_warnings.pinned(request, facts.requested_graph, point.run, config=False),
+    )
 
 
 def _next_turn(
@@ -220,20 +258,22 @@ def _next_turn(
     )
 
 
-def _on_branch(facts: ThreadFacts, branch: BranchFact) -> Open:
+def _on_branch(request: RunRequest, facts: ThreadFacts, branch: BranchFact) -> Open:
     return Open(
         run_epoch=facts.highest_epoch + 1,
         branch=branch.name,
         opens_branch=False,
         base=_fork_base(branch.point),
+        stands_on=_point_of(branch.point),
         thread_version=facts.version,
         start=provenance.by_branch(),
+        warnings=_position_warnings(request, facts, branch.point),
     )
 
 
 def _adopt(request: RunRequest, facts: ThreadFacts, run: RunFact, start: Start) -> Adopt:
     if request.carries_content and request.config.on_busy != "queue":
-        raise _cannot_take(facts.thread_id, run, start.source)
+        raise cannot_take(facts.thread_id, run, start.source)
     return Adopt(
         run_id=run.run_id,
         run_epoch=run.run_epoch,
@@ -258,10 +298,7 @@ def _open_apart(
         run_epoch=facts.highest_epoch + 1,
         branch=FIRST_BRANCH if count == 0 else f"b{count + 1}",
         opens_branch=True,
-        stands_on=stands_on
-        and BranchPoint(
-            thread_id=stands_on.thread_id, branch=stands_on.branch, up_to=stands_on.version
-        ),
+        stands_on=stands_on and _point_of(stands_on),
         base=base,
         ends=ends,
         thread_version=facts.version,
@@ -270,67 +307,11 @@ def _open_apart(
     )
 
 
+def _point_of(checkpoint: CheckpointFact) -> BranchPoint:
+    return BranchPoint(
+        thread_id=checkpoint.thread_id, branch=checkpoint.branch, up_to=checkpoint.version
+    )
+
+
 def _fork_base(point: CheckpointFact) -> Base:
     return Base(kind="checkpoint", checkpoint_id=point.checkpoint_id, cleared=point.is_end)
-
-
-def _leave_latest(request: RunRequest, facts: ThreadFacts, because: str) -> tuple[RunEnding, ...]:
-    """Return what has to end before the thread's latest state is left behind.
-
-    Raises:
-        ThreadBusy: The latest run has not ended and the request does not abandon it.
-    """
-    latest = facts.latest
-    if latest is None or latest.has_ended:
-        return ()
-    if request.abandon:
-        return (_cancelled(latest, ABANDONED),)
-    raise ThreadBusy(
-        f"{_open_run(facts.thread_id, latest)}; {because}, which would leave that run behind. "
-        f"{_what_works(latest)}",
-        runId=latest.run_id,
-        tickets=list(latest.tickets),
-    )
-
-
-def _cannot_take(thread_id: str, run: RunFact, source: Source) -> ThreadBusy:
-    return ThreadBusy(
-        f"{_open_run(thread_id, run)}; it would go on as it is (source {source}), and a message, "
-        f"input, data or metadata cannot be put into it. {_what_works(run)}",
-        runId=run.run_id,
-        tickets=list(run.tickets),
-    )
-
-
-def _open_run(thread_id: str, run: RunFact) -> str:
-    doing = f"is awaiting {', '.join(run.tickets)}" if run.tickets else f"is {run.phase}"
-    return f"run {run.run_id} of thread {thread_id!r} has not ended and {doing}"
-
-
-def _what_works(run: RunFact) -> str:
-    """Return what a caller can do about a run whose workflow is gone, in this version."""
-    if run.phase == "awaiting":
-        return (
-            "The run's workflow is gone: nobody can answer it, and taking it over and abandoning "
-            "it are not available in this version; it stays in the log as it is. Start another "
-            "thread, with its state as initialSnapshot where it is to go on from there "
-            "(fermata state THREAD --checkpoint ID --json)"
-        )
-    return (
-        "The run's workflow is gone, and taking it over and abandoning it are not available in "
-        "this version; a start without initialSnapshot, forkFrom, checkpointId, recover and "
-        "abandon ends it as Indeterminate and is the thread's next turn"
-    )
-
-
-def _cancelled(run: RunFact, reason: str) -> RunEnding:
-    return RunEnding(run_id=run.run_id, cause=EndCause(kind="Cancelled", message=reason))
-
-
-def _lost(run: RunFact) -> EndCause:
-    reason = run.lost_because or "unknown"
-    return EndCause(
-        kind="Indeterminate",
-        message=f"the run's workflow is gone and its last commit is Running; reason: {reason}",
-        details={"reason": reason},
-    )

@@ -22,10 +22,18 @@ from seeding.request import RunRequest
 from workflows.commit_path import CommitPath
 from workflows.held import Held, RunFacts, after
 from workflows.outcome import Refused
-from workflows.scheduler import Plan, make_plan, open_position, restore
+from workflows.scheduler import Plan, Position, Step, make_plan, open_position, restore
+from workflows.starting_at import start_at
 from workflows.summaries import summary
 from workflows.transitions import opening_commit
-from workflows.wire import SEED_RUN, CommitReply, SeedInput, SeedResult, StartProblem
+from workflows.wire import (
+    SEED_RUN,
+    CommitReply,
+    PositionValues,
+    SeedInput,
+    SeedResult,
+    StartProblem,
+)
 
 MAX_SEEDS = 3
 """Times a start is seeded again because the thread moved on meanwhile."""
@@ -107,16 +115,13 @@ def facts_of(seeded: SeedResult) -> RunFacts:
 def restored_run(seeded: SeedResult) -> tuple[Plan, Held]:
     """Return the plan and what is held of a run as the log has it."""
     assert seeded.restored is not None
+    assert seeded.position is not None
     stored = seeded.restored
     plan = make_plan(seeded.graph)
-    outputs = {(item.node_id, item.occurrence): item.value for item in stored.outputs}
-    iterators = {
-        (item.node_id, item.occurrence): (item.items, item.results) for item in stored.iterators
-    }
     held = Held(
         facts=facts_of(seeded),
-        position=restore(plan, stored.head, stored.cells, outputs, iterators),
-        head=stored.head,
+        position=_position_of(plan, seeded.position),
+        head=seeded.position.head,
         tickets=tuple(item.body for item in stored.open_tickets),
         times={item.body.ticket: item.times for item in stored.open_tickets},
         next_ordinal=stored.next_ordinal,
@@ -128,6 +133,26 @@ def restored_run(seeded: SeedResult) -> tuple[Plan, Held]:
         cause=stored.cause,
     )
     return plan, held
+
+
+def _position_of(plan: Plan, stored: PositionValues) -> Position:
+    outputs = {(item.node_id, item.occurrence): item.value for item in stored.outputs}
+    iterators = {
+        (item.node_id, item.occurrence): (item.items, item.results) for item in stored.iterators
+    }
+    return restore(plan, stored.head, stored.cells, outputs, iterators)
+
+
+def _first_step(plan: Plan, seeded: SeedResult, request: RunRequest) -> Step:
+    if seeded.position is not None:
+        return start_at(plan, _position_of(plan, seeded.position), request.input)
+    return open_position(
+        plan,
+        request.input,
+        request.config.max_iterations,
+        iterator=seeded.iterator,
+        iteration_count=seeded.iteration_count,
+    )
 
 
 async def open_run(
@@ -148,15 +173,9 @@ async def open_run(
     """
     assert seeded.opening is not None
     plan = make_plan(seeded.graph)
-    step = open_position(
-        plan,
-        request.input,
-        request.config.max_iterations,
-        iterator=seeded.iterator,
-        iteration_count=seeded.iteration_count,
-    )
+    step = _first_step(plan, seeded, request)
     held = Held(
-        facts=facts_of(seeded),
+        facts=replace(facts_of(seeded), warnings=(*tuple(seeded.warnings), *step.warnings)),
         position=step.position,
         head=step.head,
         thread_version=seeded.thread_version,

@@ -187,6 +187,7 @@ def node_call(plan: Plan, held: Held, execution: Execution) -> NodeCallInput:
         config=plan.resolved.graph.by_id[node_id].config,
         declares=kind.declares,
         ask=execution.ask,
+        owner_epoch=facts.owner_epoch,
     )
 
 

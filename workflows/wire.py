@@ -95,18 +95,23 @@ class StoredIterator(Model):
     results: list[Json]
 
 
+class PositionValues(Model):
+    """A position as the log has it, with every value the next steps can ask for."""
+
+    head: PositionHead
+    cells: JsonObject
+    outputs: list[StoredOutput]
+    iterators: list[StoredIterator]
+
+
 class Restored(Model):
-    """A run as the log has it: everything an execution needs to go on, or to close.
+    """A run as the log has it: everything beside its position that an execution goes on with.
 
     ``result`` is the whole result of an ended run, None while it is live.
     """
 
     next_ordinal: int
     thread_version: int
-    head: PositionHead
-    cells: JsonObject
-    outputs: list[StoredOutput]
-    iterators: list[StoredIterator]
     open_tickets: list[OpenTicket]
     decided: list[TicketClosing]
     cause: EndCause | None = None
@@ -117,7 +122,7 @@ class SeedResult(Model):
     """Where the run starts, as the start activity decided it (SG-12); shown in the UI.
 
     Attributes:
-        kind: ``open`` a new run, or ``restore`` the one this chain opened.
+        kind: ``open`` a new run, or ``restore`` the one this chain opened or took over.
         start: ``source`` and ``passedOver`` (contract 3).
         cleared: What ``begin_turn`` cleared, by field with the value before.
         warnings: ``{code, message}`` each.
@@ -131,6 +136,8 @@ class SeedResult(Model):
         messages: Messages that the opening commit copies from an explicit snapshot.
         state: Cells that the opening commit sets from an explicit snapshot.
         opening: What the opening commit says; None for a restored run.
+        position: Where the run stands, restored or at the checkpoint it starts from; None for
+            one that starts at its graph's entry nodes.
         search_attributes: Names of the search attributes the server has.
         continue_after: Events of history after which the run continues as new.
     """
@@ -158,6 +165,7 @@ class SeedResult(Model):
     opening: Opening | None = None
     ends: list[CommitOperation] = []
     restored: Restored | None = None
+    position: PositionValues | None = None
     checkpoint_id: str = ""
     search_attributes: tuple[str, ...] = ()
     continue_after: int = 1000
@@ -207,7 +215,8 @@ class NodeCallInput(WireModel):
 
     ``references`` are resolved by the activity and join ``inputs``. ``ordinal`` names the
     commit whose state ``__messages__`` and the like are read at. ``ask`` is how many of its
-    questions were answered; the answers are in the log.
+    questions were answered; the answers are in the log. ``owner_epoch`` is the one under which
+    the caller owns the run.
     """
 
     type: str
@@ -222,6 +231,7 @@ class NodeCallInput(WireModel):
     config: JsonObject = {}
     declares: tuple[str, ...] = ()
     ask: int = 0
+    owner_epoch: int = 1
 
 
 class NodeFailureWire(WireModel):

@@ -10,10 +10,17 @@ Whatever can be computed from values alone belongs to ``seeding``.
 
 from activities.log.async_reader import AsyncLogReader
 from activities.log.commit_log import CommitLog
+from activities.log.effect_rows import EffectIntent, EffectStanding, EffectStatus, StoredEffect
+from activities.log.feed import EventRow
+from activities.log.pruning_plan import PruneRule
 from activities.log.read_only_log import ReadOnlyLog
+from activities.log.reader import LogReader
+from activities.log.rebuilding import RebuildReport
+from activities.log.retention_reports import BranchPruning, DeleteReport, PruneReport
 from activities.log.stored import (
     CheckpointRow,
     Execution,
+    PinnedGraph,
     StateView,
     StoredBranch,
     StoredCheckpoint,
@@ -24,20 +31,36 @@ from activities.log.stored import (
     StoredThread,
     Takeover,
 )
+from activities.log.transcripts import TranscriptReference
+from activities.log.verification import Finding
 
 __all__ = [
     "AsyncLogReader",
+    "BranchPruning",
     "CheckpointRow",
     "CommitLog",
+    "DeleteReport",
+    "EffectIntent",
+    "EffectStanding",
+    "EffectStatus",
+    "EventRow",
     "Execution",
+    "Finding",
+    "LogReader",
+    "PinnedGraph",
+    "PruneReport",
+    "PruneRule",
     "ReadOnlyLog",
+    "RebuildReport",
     "StateView",
     "StoredBranch",
     "StoredCheckpoint",
     "StoredCommit",
+    "StoredEffect",
     "StoredGraph",
     "StoredOwner",
     "StoredRun",
     "StoredThread",
     "Takeover",
+    "TranscriptReference",
 ]

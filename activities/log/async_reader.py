@@ -38,7 +38,7 @@ class AsyncLogReader(LogReader):
         self.readers = ThreadPoolExecutor(_READERS, thread_name_prefix="log-reader")
 
     def close(self) -> None:
-        """Finish what was handed over and close the file."""
+        """Finish what was handed over and close the database."""
         self.readers.shutdown()
         self._engine.dispose()
 
@@ -63,16 +63,26 @@ class AsyncLogReader(LogReader):
     thread_version_async = _off_loop(LogReader.thread_version)
     open_tickets_async = _off_loop(LogReader.open_tickets)
     closed_tickets_async = _off_loop(LogReader.closed_tickets)
+    owners_async = _off_loop(LogReader.owners)
     branches_async = _off_loop(LogReader.branches)
+    branch_count_async = _off_loop(LogReader.branch_count)
     lineage_async = _off_loop(LogReader.lineage)
     messages_async = _off_loop(LogReader.messages)
     commits_async = _off_loop(LogReader.commits)
     state_async = _off_loop(LogReader.state)
     checkpoints_async = _off_loop(LogReader.checkpoints)
     checkpoint_async = _off_loop(LogReader.checkpoint)
+    is_pruned_async = _off_loop(LogReader.is_pruned)
     position_async = _off_loop(LogReader.position)
     outputs_async = _off_loop(LogReader.outputs)
     all_outputs_async = _off_loop(LogReader.all_outputs)
     rows_async = _off_loop(LogReader.rows)
+    effects_async = _off_loop(LogReader.effects)
+    events_async = _off_loop(LogReader.events)
+    verify_async = _off_loop(LogReader.verify)
+    transcript_async = _off_loop(LogReader.transcript)
+    transcript_messages_async = _off_loop(LogReader.transcript_messages)
+    prunable_threads_async = _off_loop(LogReader.prunable_threads)
+    prunable_async = _off_loop(LogReader.prunable)
     graph_async = _off_loop(LogReader.graph)
     graphs_named_async = _off_loop(LogReader.graphs_named)

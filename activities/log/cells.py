@@ -8,16 +8,19 @@ read costs by the number of keys, whatever their history.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, func, select
+from sqlalchemy import Connection, Select, Text, bindparam, cast, func, select
 from sqlalchemy.sql.elements import ColumnElement
 
-from activities.log.encoding import dump, load
+from activities.log.encoding import checksum, dump, load
 from activities.log.tables import cells
 from seeding.commits import BranchPoint, StateCommand
+from seeding.errors import CorruptLog
 from seeding.model import Json, JsonObject, as_object
 from seeding.state import merge_keys
 
 _TOMBSTONE = ""  # no JSON text is empty
+_STORED = cast(cells.c.checksum, Text) + func.coalesce(":" + cells.c.value, _TOMBSTONE)
+"""A cell with its checksum as one text, because a key is walked to with one value only."""
 
 
 class CellGroup(NamedTuple):
@@ -78,7 +81,7 @@ def _walk_keys() -> Select[Any, Any]:
         select(following.scalar_subquery()).where(keys.c.key.is_not(None)),
     )
     newest = (
-        select(func.coalesce(cells.c.value, _TOMBSTONE))
+        select(_STORED)
         .where(
             *_in_group(),
             cells.c.key == walked.c.key,
@@ -92,7 +95,7 @@ def _walk_keys() -> Select[Any, Any]:
 
 _ALL = _walk_keys()
 _ONE = (
-    select(func.coalesce(cells.c.value, _TOMBSTONE))
+    select(_STORED)
     .where(
         *_in_group(),
         cells.c.key == bindparam("key"),
@@ -106,31 +109,47 @@ _ONE = (
 def read_cells(
     connection: Connection, lineage: Sequence[BranchPoint], group: CellGroup
 ) -> JsonObject:
-    """Return the values of a group along ``lineage``, by key in the order of the keys.
+    """Return the values of a thread's group along ``lineage``, by key in the order of keys."""
+    return read_places(connection, [(point, group) for point in lineage])
 
-    A run's own cells live on the run's branch alone: give its last point only.
+
+def read_places(
+    connection: Connection, places: Sequence[tuple[BranchPoint, CellGroup]]
+) -> JsonObject:
+    """Return the values of groups of one kind, each at its point; a later place wins.
+
+    Values are given by key in the order of the keys; one that a later place removed is absent.
     """
     texts: dict[str, str] = {}
-    for point in reversed(lineage):
-        for key, text in connection.execute(_ALL, _parameters(point, group)):
-            if text is not None:
-                texts.setdefault(key, text)
+    for point, group in reversed(places):
+        for key, stored in connection.execute(_ALL, _parameters(point, group)):
+            if stored is not None and key not in texts:
+                texts[key] = _intact(point, group, key, stored)
     return {
-        key: load(texts[key], f"cell {group.cell}.{key}")
-        for key in sorted(texts)
-        if texts[key] != _TOMBSTONE
+        key: load(texts[key], f"cell {key}") for key in sorted(texts) if texts[key] != _TOMBSTONE
     }
 
 
 def read_cell(
-    connection: Connection, lineage: Sequence[BranchPoint], group: CellGroup, key: str
+    connection: Connection, places: Sequence[tuple[BranchPoint, CellGroup]], key: str
 ) -> str | None:
-    """Return the JSON text one cell holds along ``lineage``, or None where it is absent."""
-    for point in reversed(lineage):
-        text = connection.execute(_ONE, {**_parameters(point, group), "key": key}).scalar()
-        if text is not None:
-            return text if text != _TOMBSTONE else None
+    """Return the JSON text one cell holds along its places, or None where it is absent."""
+    for point, group in reversed(places):
+        stored = connection.execute(_ONE, {**_parameters(point, group), "key": key}).scalar()
+        if stored is not None:
+            return _intact(point, group, key, stored) or None
     return None
+
+
+def _intact(point: BranchPoint, group: CellGroup, key: str, stored: str) -> str:
+    """Return the text of a cell that is what was written; empty for a tombstone."""
+    found, valued, text = stored.partition(":")
+    if str(checksum(key, text if valued else None)) != found:
+        raise CorruptLog(
+            f"cell {group.cell}.{key} of thread {point.thread_id}, branch {point.branch!r}, at or "
+            f"before version {point.up_to} is not what was written: its checksum is another"
+        )
+    return text
 
 
 def _parameters(point: BranchPoint, group: CellGroup) -> dict[str, Json]:

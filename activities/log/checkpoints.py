@@ -5,13 +5,14 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select
 
-from activities.log.lineage import read_branch
+from activities.log.floors import above_floor, read_floor
+from activities.log.lineage import read_branch, without_run
 from activities.log.rows import read_commit_row
 from activities.log.runs import read_thread_version
 from activities.log.stored import CheckpointRow, StoredCheckpoint
 from activities.log.tables import commits, runs
 from seeding.commits import BranchPoint
-from seeding.errors import CorruptLog, UnknownThread
+from seeding.errors import CorruptLog
 from seeding.identity import WORKFLOW_END, checkpoint_id, parse_checkpoint_id
 
 _LISTED = (
@@ -23,7 +24,11 @@ _LISTED = (
         commits.c.checkpoint,
         commits.c.created_at,
     )
-    .where(commits.c.thread_id == bindparam("thread"), commits.c.checkpoint.is_not(None))
+    .where(
+        commits.c.thread_id == bindparam("thread"),
+        commits.c.checkpoint.is_not(None),
+        above_floor(commits, commits.c.thread_version),
+    )
     .order_by(commits.c.thread_version)
 )
 _LISTED_AT = (
@@ -33,9 +38,13 @@ _LISTED_AT = (
         commits.c.branch == bindparam("branch"),
         commits.c.thread_version <= bindparam("version"),
         commits.c.checkpoint.is_not(None),
+        above_floor(commits, commits.c.thread_version),
     )
     .order_by(commits.c.thread_version.desc())
     .limit(1)
+)
+_AT = select(commits.c.run_id, commits.c.ordinal).where(
+    commits.c.thread_id == bindparam("thread"), commits.c.thread_version == bindparam("version")
 )
 _RUN = select(runs.c.phase, runs.c.last_ordinal).where(runs.c.run_id == bindparam("run"))
 
@@ -44,13 +53,13 @@ def read_checkpoints(connection: Connection, thread_id: str) -> list[CheckpointR
     """Return a thread's checkpoints, oldest first, as the contract lists them.
 
     A checkpoint's parent is the one before it on its branch; for a branch's first that is the
-    newest one of what the branch stands on.
+    newest one of what the branch stands on. Those that pruning took are neither.
 
     Raises:
         UnknownThread: The thread has no commit.
     """
     if read_thread_version(connection, thread_id) == 0:
-        raise UnknownThread(f"the log has no run of thread {thread_id!r}")
+        raise without_run(connection, thread_id)
     newest: dict[str, str | None] = {}
     found: list[CheckpointRow] = []
     for row in connection.execute(_LISTED, {"thread": thread_id}).mappings().all():
@@ -64,7 +73,7 @@ def read_checkpoints(connection: Connection, thread_id: str) -> list[CheckpointR
 
 
 def read_checkpoint(connection: Connection, name: str) -> StoredCheckpoint | None:
-    """Return the commit a checkpoint id names, or None where it names none.
+    """Return the commit a checkpoint id names, or None where it names none or a pruned one.
 
     Raises:
         CorruptLog: The commit is not what was accepted.
@@ -72,6 +81,8 @@ def read_checkpoint(connection: Connection, name: str) -> StoredCheckpoint | Non
     parsed = parse_checkpoint_id(name)
     row = read_commit_row(connection, parsed.run_id, parsed.ordinal) if parsed else None
     if row is None:
+        return None
+    if row["thread_version"] <= read_floor(connection, row["thread_id"], row["branch"]):
         return None
     run = connection.execute(_RUN, {"run": row["run_id"]}).mappings().first()
     if run is None:
@@ -86,6 +97,12 @@ def read_checkpoint(connection: Connection, name: str) -> StoredCheckpoint | Non
         run_ended=run["phase"] == "ended",
         is_last=run["last_ordinal"] == row["ordinal"],
     )
+
+
+def read_checkpoint_at(connection: Connection, thread_id: str, version: int) -> str | None:
+    """Return the checkpoint id of the commit with a version, or None where there is none."""
+    row = connection.execute(_AT, {"thread": thread_id, "version": version}).first()
+    return checkpoint_id(row[0], row[1]) if row else None
 
 
 def _standing_on(connection: Connection, thread_id: str, branch: str) -> str | None:

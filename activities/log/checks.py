@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from activities.log.encoding import EncodedCommit, encode
+from activities.log.names import find_unstorable
 from activities.log.stored import RunPhase
 from seeding.commits import BranchPoint, CommitOperation, StateCommand, ThreadCommit, check_shape
 from seeding.durations import MAX_SECONDS
@@ -46,8 +47,8 @@ def check_content(operation: CommitOperation) -> EncodedCommit:
 
     Raises:
         CommitRefused: Any refusal of :func:`check_shape`; ``InvalidCommit`` also for a value
-            that is no JSON or too large, a message without an id, or a hash that is not the
-            content's; ``OperationRunMismatch``.
+            that is no JSON or too large, a name with U+0000, a message without an id, or a hash
+            that is not the content's; ``OperationRunMismatch``.
     """
     commit = operation.commit
     check_shape(commit)
@@ -185,6 +186,21 @@ def check_branch(
         )
 
 
+def check_kept(operation: CommitOperation, pruned: BranchPoint | None) -> None:
+    """Refuse an opening on a point that was pruned since its start was decided.
+
+    Raises:
+        ThreadVersionConflict: ``pruned`` is that point; a start that is decided again no
+            longer finds it.
+    """
+    if pruned is not None:
+        raise ThreadVersionConflict(
+            f"{_name(operation)} opens a branch on thread {pruned.thread_id}, branch "
+            f"{pruned.branch!r} up to {pruned.up_to}, which was pruned meanwhile; decide the "
+            "start again"
+        )
+
+
 def check_tickets(
     operation: CommitOperation, open_before: Sequence[str], known: Sequence[str]
 ) -> None:
@@ -268,6 +284,11 @@ def check_merged(operation: CommitOperation, command: StateCommand, text: str | 
 
 
 def _check_values(commit: ThreadCommit) -> None:
+    place = find_unstorable(commit)
+    if place is not None:
+        raise InvalidCommit(
+            f"{place} of a commit of run {commit.run_id!r} holds U+0000, which no name may hold"
+        )
     for index, message in enumerate(commit.messages):
         identity = message.get("id")
         if not isinstance(identity, str) or not identity:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Self
+from typing import NamedTuple, Self
 
 from sqlalchemy import Connection
 
 from activities.log.branching import Branching
-from activities.log.dialect import open_engine
+from activities.log.dialect import open_engine, shown
 from activities.log.effect_ledger import EffectLedger
 from activities.log.forgetting import forget_run
 from activities.log.graphs import write_graph
@@ -16,7 +16,7 @@ from activities.log.migrations import is_current, prepare_schema
 from activities.log.rebuilding import Rebuilding
 from activities.log.retention import Retention
 from activities.log.run_ownership import RunOwnership
-from activities.log.stored import Execution
+from activities.log.stored import Execution, PinnedGraph
 from activities.log.transaction import CommitTransaction
 from activities.log.waiting import in_executor, submit
 from seeding.commits import BatchReceipt, CommitOperation, Receipt, Refusal, TicketTimes
@@ -26,6 +26,13 @@ from seeding.model import JsonObject
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+class _Opening(NamedTuple):
+    """What is recorded beside the opening of a run."""
+
+    execution: Execution
+    graph: PinnedGraph | None
 
 
 class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
@@ -55,7 +62,7 @@ class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
         log = cls(open_engine(url), clock)
         try:
             if not is_current(url):
-                log._write(prepare_schema, f"opening {url}")
+                log._write(prepare_schema, f"opening {shown(url)}")
         except BaseException:
             log.close()
             raise
@@ -70,6 +77,7 @@ class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
         whole: bool = False,
         quick: bool = False,
         execution: Execution | None = None,
+        graph: PinnedGraph | None = None,
     ) -> BatchReceipt:
         """Append operations in one transaction, each judged for itself and in turn.
 
@@ -81,6 +89,7 @@ class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
             whole: Accept all of them or none.
             quick: Wait 200 ms for a lock that another process holds, not 5 seconds.
             execution: Temporal's names of the execution that opens a run here, for its owner row.
+            graph: The graph that run pins, kept in the same transaction.
 
         Returns:
             How many were accepted, the last one's receipt, the times of every ticket that an
@@ -91,7 +100,8 @@ class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
                 same operations again.
             CorruptLog: What the operations stand on is damaged.
         """
-        return submit(self._writer, self._append(operations, whole, quick, execution)).result()
+        pins = _Opening(execution or Execution(), graph)
+        return submit(self._writer, self._append(operations, whole, quick, pins)).result()
 
     async def append_async(
         self,
@@ -100,33 +110,41 @@ class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
         whole: bool = False,
         quick: bool = False,
         execution: Execution | None = None,
+        graph: PinnedGraph | None = None,
     ) -> BatchReceipt:
         """Do what :meth:`append` does, in one hop off the event loop."""
-        return await in_executor(self._writer, self._append(operations, whole, quick, execution))
+        pins = _Opening(execution or Execution(), graph)
+        return await in_executor(self._writer, self._append(operations, whole, quick, pins))
 
     def _append(
         self,
         operations: Sequence[CommitOperation],
         whole: bool,
         quick: bool,
-        execution: Execution | None,
+        pins: "_Opening",
     ) -> Callable[[], BatchReceipt]:
-        owner = execution or Execution()
-        append = partial(self._append_now, owner=owner, whole=whole, quick=quick)
+        append = partial(self._append_now, pins=pins, whole=whole, quick=quick)
         return partial(append, tuple(operations))
 
     def _append_now(
-        self, operations: tuple[CommitOperation, ...], *, owner: Execution, whole: bool, quick: bool
+        self,
+        operations: tuple[CommitOperation, ...],
+        *,
+        pins: "_Opening",
+        whole: bool,
+        quick: bool,
     ) -> BatchReceipt:
         if not operations:
             return BatchReceipt(accepted=0)
         with self._writing("appending", quick=quick) as connection:
-            transaction = CommitTransaction(connection, operations, self._clock(), owner)
+            transaction = CommitTransaction(connection, operations, self._clock(), pins.execution)
             receipts, times, refusal = _apply_each(transaction, operations)
             if refusal is not None and whole:
                 return BatchReceipt(accepted=0, refusal=refusal)
             if receipts:
                 transaction.write()
+                if pins.graph is not None:
+                    write_graph(connection, **dict(pins.graph), at=self._now())
         return BatchReceipt(
             accepted=len(receipts),
             receipt=receipts[-1] if receipts else None,

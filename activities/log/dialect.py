@@ -1,130 +1,125 @@
-"""All that is particular to one database: how it is opened, how it waits, how it fails.
+"""All that is particular to one database, behind one set of names.
 
-Today that is SQLite: write-ahead log, synchronous FULL, ``BEGIN IMMEDIATE`` for every writing
-transaction, a bounded wait for the lock, ``mode=ro`` for who only reads. Another database is
-added here and nowhere else.
+A log is kept in a SQLite file or on a PostgreSQL server; each has a module of its own, and
+another database is added here and nowhere else.
 """
 
+import re
 import sqlite3
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
-from urllib.parse import quote
 
 from pydantic import ValidationError
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from activities.log import postgresql_dialect, sqlite_dialect
+from activities.log.waits import PATIENT_WAIT, QUICK_WAIT, writing
 from seeding.errors import CommitUnavailable, CorruptLog, LogError
 
-QUICK_WAIT = 200
-"""Milliseconds a quick attempt waits for the lock."""
+__all__ = [
+    "PATIENT_WAIT",
+    "QUICK_WAIT",
+    "lock_name",
+    "open_engine",
+    "open_reading_engine",
+    "overwrite_deletions",
+    "shown",
+    "storage_errors",
+    "structure_problems",
+    "write_anew",
+    "writer_threads",
+    "writing",
+]
 
-PATIENT_WAIT = 5_000
-"""Milliseconds a patient attempt, and everything else, waits for the lock."""
-
-_WAIT = "fermata_write_wait"
-_OPENING_PAUSE = 0.01
+_POSTGRESQL = "postgresql"
+_KNOWN = ("sqlite", _POSTGRESQL)
+_PASSWORD = re.compile(r"(?<=://)[^/]*@")
+_SECRETS = ("password", "sslpassword")
 
 
 def open_engine(url: str) -> Engine:
     """Return an engine on the log at ``url``; the folder of a SQLite file is created.
 
     Raises:
-        LogError: The URL names a database this version does not know, or no file.
+        LogError: The URL names a database or a driver this version does not know, or no file.
         CommitUnavailable: The folder or file cannot be opened.
     """
-    parsed, database = _parsed(url)
-    try:
-        Path(database).parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CommitUnavailable(f"the folder of {database} cannot be made: {error}") from error
-    engine = create_engine(
-        parsed,
-        poolclass=QueuePool,
-        connect_args={"check_same_thread": False, "timeout": PATIENT_WAIT / 1000},
-    )
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
-    return engine
+    parsed = _parsed(url)
+    if parsed.get_backend_name() == _POSTGRESQL:
+        return postgresql_dialect.open_engine(parsed)
+    return sqlite_dialect.open_engine(parsed)
 
 
 def open_reading_engine(url: str) -> Engine:
-    """Return an engine that can change nothing at ``url``: no table, no row, no journal mode.
+    """Return an engine that can change nothing at ``url``.
 
     Raises:
-        LogError: The URL names a database this version does not know, or no file.
+        LogError: The URL names a database or a driver this version does not know, or no file.
     """
-    parsed, database = _parsed(url)
-
-    def connected() -> sqlite3.Connection:
-        # An absolute path: `file:` and a relative one is another file.
-        place = f"file:{quote(str(Path(database).absolute()))}?mode=ro"
-        return sqlite3.connect(
-            place, uri=True, check_same_thread=False, timeout=PATIENT_WAIT / 1000
-        )
-
-    engine = create_engine(parsed, poolclass=QueuePool, creator=connected)
-    event.listen(engine, "connect", _prepare_reading)
-    event.listen(engine, "begin", _begin)
-    return engine
+    parsed = _parsed(url)
+    if parsed.get_backend_name() == _POSTGRESQL:
+        return postgresql_dialect.open_reading_engine(parsed)
+    return sqlite_dialect.open_reading_engine(parsed)
 
 
-def _parsed(url: str) -> tuple[URL, str]:
-    parsed = make_url(url)
-    if parsed.get_backend_name() != "sqlite":
-        raise LogError(
-            f"the log cannot be kept in {parsed.get_backend_name()!r} yet; "
-            "give a URL such as sqlite:///.fermata/log.db"
-        )
-    if not parsed.database or parsed.database == ":memory:":
-        raise LogError(f"{url!r} names no file; give a URL such as sqlite:///.fermata/log.db")
-    return parsed, parsed.database
+def writer_threads(engine: Engine) -> int:
+    """Return how many transactions one process writes at once."""
+    if engine.name == _POSTGRESQL:
+        return postgresql_dialect.WRITERS
+    return sqlite_dialect.WRITERS
 
 
-def writing(engine: Engine, *, quick: bool) -> Engine:
-    """Return ``engine`` with every transaction a writing one, from its first statement on."""
-    return engine.execution_options(**{_WAIT: QUICK_WAIT if quick else PATIENT_WAIT})
+def lock_name(connection: Connection, name: str) -> None:
+    """Keep other writers from what ``name`` stands for until this writing transaction ends.
+
+    It is for what has no row yet that could be locked. A writer of a SQLite file holds all of
+    it already.
+    """
+    if connection.engine.name == _POSTGRESQL:
+        postgresql_dialect.lock_name(connection, name)
 
 
-def _prepare_reading(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
-    connection.isolation_level = None
-    connection.execute(f"PRAGMA busy_timeout={PATIENT_WAIT}")
+def structure_problems(connection: Connection) -> list[str]:
+    """Return what is wrong with the database below its rows, as far as a reader can ask for it.
+
+    A PostgreSQL server looks after that itself.
+    """
+    if connection.engine.name == _POSTGRESQL:
+        return []
+    return sqlite_dialect.structure_problems(connection)
 
 
-def _prepare(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> None:
-    _prepare_reading(connection, entry)
-    _use_write_ahead_log(connection)
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA foreign_keys=ON")
+def overwrite_deletions(connection: Connection) -> None:
+    """Have this connection overwrite what it deletes; a server has rules of its own."""
+    if connection.engine.name != _POSTGRESQL:
+        sqlite_dialect.overwrite_deletions(connection)
 
 
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    # Two processes that create the file at once meet here, and SQLite does not wait for the
-    # lock by itself while the mode of a file changes.
-    tries = int(PATIENT_WAIT / 1000 / _OPENING_PAUSE)
-    for left in range(tries, -1, -1):
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or left == 0:
-                raise
-            time.sleep(_OPENING_PAUSE)
-        else:
-            return
+def write_anew(engine: Engine) -> bool:
+    """Write a log's file anew, so that nothing deleted is left in it and it takes no more space.
+
+    Writers wait meanwhile, and the disk needs as much again for a while.
+
+    Returns:
+        False where others read or write the file for longer than a writer waits for the lock,
+        and on a server, which reuses its space by itself.
+    """
+    return engine.name != _POSTGRESQL and sqlite_dialect.write_anew(engine)
 
 
-def _begin(connection: Connection) -> None:
-    wait = connection.get_execution_options().get(_WAIT)
-    if wait is None:
-        connection.exec_driver_sql("BEGIN")
-        return
-    connection.exec_driver_sql(f"PRAGMA busy_timeout={int(wait)}")
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+def shown(url: str | URL) -> str:
+    """Return a URL without what is secret in it."""
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        return _PASSWORD.sub("***@", str(url))
+    if "@" in (parsed.host or ""):
+        # A password with an @ that is not escaped: a part of it would count as the host.
+        return _PASSWORD.sub("***@", parsed.render_as_string())
+    return parsed.difference_update_query(_SECRETS).render_as_string(hide_password=True)
 
 
 @contextmanager
@@ -135,8 +130,10 @@ def storage_errors(doing: str) -> Generator[None, None, None]:
         doing: What was being done, for the message.
 
     Raises:
-        CommitUnavailable: Locked, full, unreachable: the same call may be made again.
-        CorruptLog: The file is damaged, is no database, or holds a row of another shape.
+        CommitUnavailable: Locked, full, unreachable, refused by the server, or ended at an
+            unknown point: the same call may be made again.
+        CorruptLog: The database is damaged, is none, or holds a row of another shape.
+        LogError: A name holds what the database cannot.
     """
     try:
         yield
@@ -144,13 +141,36 @@ def storage_errors(doing: str) -> Generator[None, None, None]:
         raise CorruptLog(
             f"the log holds a row that cannot be read, found while {doing}: {error}"
         ) from error
-    except (OperationalError, InterfaceError, PoolTimeoutError, IntegrityError) as error:
+    except DataError as error:
+        raise LogError(f"the log cannot hold a name used while {doing}: {_said(error)}") from error
+    except (
+        DBAPIError,
+        PoolTimeoutError,
+        sqlite3.Error,
+        *postgresql_dialect.driver_errors(),
+    ) as error:
+        if _is_damage(error):
+            raise CorruptLog(f"the log is damaged, found while {doing}: {_said(error)}") from error
         raise CommitUnavailable(f"the log did not answer while {doing}: {_said(error)}") from error
-    except (DatabaseError, sqlite3.DatabaseError) as error:
-        if isinstance(error, sqlite3.OperationalError):
-            raise CommitUnavailable(f"the log did not answer while {doing}: {error}") from error
-        raise CorruptLog(f"the log is damaged, found while {doing}: {_said(error)}") from error
+
+
+def _is_damage(error: Exception) -> bool:
+    if isinstance(error, PoolTimeoutError):
+        return False
+    if isinstance(getattr(error, "orig", error), sqlite3.Error):
+        return sqlite_dialect.is_damage(error)
+    return postgresql_dialect.is_damage(error)
 
 
 def _said(error: Exception) -> str:
-    return str(getattr(error, "orig", None) or error)
+    return " ".join(str(getattr(error, "orig", None) or error).split())
+
+
+def _parsed(url: str) -> URL:
+    parsed = make_url(url)
+    if parsed.get_backend_name() not in _KNOWN:
+        raise LogError(
+            f"the log cannot be kept in {parsed.get_backend_name()!r}; give a URL such as "
+            "sqlite:///.fermata/log.db or postgresql://user@host/database"
+        )
+    return parsed

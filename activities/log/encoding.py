@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from seeding.canonical import SCHEME, canonical_hash
@@ -26,6 +26,40 @@ PART_COLUMNS = {
 
 TEXT_COLUMNS = {"nodeId": "node_id", "checkpoint": "checkpoint"}
 """Parts that are a plain text column of the commit row, by name."""
+
+
+COMMIT_CHECKED = (
+    "thread_id",
+    "thread_version",
+    "run_id",
+    "ordinal",
+    "owner_epoch",
+    "branch",
+    "kind",
+    "node_id",
+    "checkpoint",
+    "message_count",
+    "created_at",
+)
+"""Columns of a commit row under its checksum: what the log itself gave the commit, and what is
+listed without reading a commit whole. All else is under the commit's hash."""
+
+OWNER_CHECKED = (
+    "run_id",
+    "owner_epoch",
+    "chain_id",
+    "execution_run_id",
+    "namespace",
+    "at",
+    "last_ordinal",
+    "start",
+    "warnings",
+)
+BRANCH_CHECKED = ("thread_id", "name", "lineage", "opened_version")
+GRAPH_CHECKED = ("digest", "graph_id", "body", "created_at")
+MESSAGE_CHECKED = ("place", "message_id", "body")
+CELL_CHECKED = ("key", "value")
+ROW_CHECKED = ("node_id", "occurrence", "idx", "body")
 
 
 class EncodedCommit(NamedTuple):
@@ -70,6 +104,21 @@ def checksum(*parts: str | int | None) -> int:
     return zlib.crc32(text.encode())
 
 
+def verify_checksum(row: Mapping[Any, Any], columns: Sequence[str], where: str) -> None:
+    """Compare the columns of a stored row with its checksum.
+
+    Args:
+        row: The row, with the columns and its ``checksum``.
+        columns: What was summed up, in that order.
+        where: Names the row in the message.
+
+    Raises:
+        CorruptLog: A column changed since the row was written.
+    """
+    if checksum(*(row[name] for name in columns)) != row["checksum"]:
+        raise CorruptLog(f"{where} is not what was written: its checksum is another")
+
+
 def encode(commit: ThreadCommit) -> EncodedCommit:
     """Return the stored form of ``commit`` with its payload hash and its size in bytes."""
     body = commit_body(commit)
@@ -95,7 +144,7 @@ def encode(commit: ThreadCommit) -> EncodedCommit:
 
 
 def verify_commit_row(row: Mapping[Any, Any]) -> None:
-    """Compare a commit row with the hash it was accepted under.
+    """Compare a whole commit row with the hash it was accepted under and with its checksum.
 
     Raises:
         CorruptLog: A column changed since, or cannot be read.
@@ -119,3 +168,4 @@ def verify_commit_row(row: Mapping[Any, Any]) -> None:
         raise CorruptLog(f"{where} cannot be read: {error}") from error
     if found != row["payload_hash"]:
         raise CorruptLog(f"{where} is not what was accepted: its hash is {found}")
+    verify_checksum(row, COMMIT_CHECKED, where)

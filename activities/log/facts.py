@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 from sqlalchemy import Connection, bindparam, select
 
 from activities.log.checks import RunFacts
+from activities.log.dialect import lock_name
 from activities.log.tables import commits, messages, runs, threads, tickets
 from seeding.commits import CommitOperation
 
@@ -77,9 +78,28 @@ class MessagePlace(NamedTuple):
 
 
 def read_thread_head(connection: Connection, thread_id: str) -> ThreadHead | None:
-    """Return and lock the head of a thread."""
+    """Return and lock the head of a thread; one that has none yet is locked by its name."""
     row = connection.execute(_THREAD, {"thread": thread_id}).first()
+    if row is None:
+        lock_name(connection, f"thread {thread_id}")
+        row = connection.execute(_THREAD, {"thread": thread_id}).first()
     return ThreadHead(*row) if row else None
+
+
+def threads_of(operations: Sequence[CommitOperation]) -> list[str]:
+    """Return the threads that ``operations`` change or stand on, in the order of locking.
+
+    The order is one for all writers, so that none waits for another that waits for it. What an
+    opening stands on is locked as well, so that it is not removed meanwhile.
+    """
+    names: dict[str, None] = {}
+    for operation in operations:
+        names[operation.commit.thread_id] = None
+        opening = operation.commit.opening
+        if opening is not None:
+            names.update((point.thread_id, None) for point in opening.lineage or ())
+            names.update((point.thread_id, None) for point in opening.continues)
+    return sorted(names)
 
 
 def read_run_facts(connection: Connection, run_id: str) -> RunFacts | None:

@@ -12,6 +12,7 @@ from activities.log.tables import (
     branches,
     cells,
     commits,
+    effects,
     messages,
     run_owners,
     run_rows,
@@ -73,6 +74,7 @@ def _remove(connection: Connection, thread_id: str, run_id: str, version: int) -
         )
     )
     connection.execute(delete(runs).where(runs.c.run_id == run_id))
+    connection.execute(delete(effects).where(effects.c.run_id == run_id))
     connection.execute(
         delete(commits).where(commits.c.thread_id == thread_id, commits.c.thread_version >= version)
     )

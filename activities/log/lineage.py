@@ -1,13 +1,14 @@
 """Branches, the lineages they stand on, and the messages along one."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, select
 
-from activities.log.encoding import load
+from activities.log.encoding import BRANCH_CHECKED, MESSAGE_CHECKED, load, verify_checksum
 from activities.log.stored import StoredBranch
-from activities.log.tables import branches, commits, messages
+from activities.log.tables import branches, commits, messages, threads
 from seeding.commits import BranchPoint
 from seeding.errors import CorruptLog, UnknownThread
 from seeding.model import Json, JsonObject
@@ -20,6 +21,11 @@ _BRANCHES = (
     .where(branches.c.thread_id == bindparam("thread"))
     .order_by(branches.c.opened_version, branches.c.name)
 )
+_FORKS = (
+    select(branches)
+    .where(branches.c.thread_id.not_in(select(threads.c.thread_id)))
+    .order_by(branches.c.thread_id)
+)
 _COUNT_AT = (
     select(commits.c.message_count)
     .where(
@@ -31,7 +37,7 @@ _COUNT_AT = (
     .limit(1)
 )
 _MESSAGES = (
-    select(messages.c.place, messages.c.body)
+    select(messages.c.place, messages.c.message_id, messages.c.body, messages.c.checksum)
     .where(
         messages.c.thread_id == bindparam("thread"),
         messages.c.branch == bindparam("branch"),
@@ -61,6 +67,21 @@ def read_branches(connection: Connection, thread_id: str) -> list[StoredBranch]:
     """Return a thread's branches in the order in which they were opened."""
     rows = connection.execute(_BRANCHES, {"thread": thread_id}).mappings()
     return [_branch(row) for row in rows]
+
+
+def read_forks(connection: Connection) -> list[StoredBranch]:
+    """Return the branches of threads that no run was opened on yet, by thread."""
+    return [_branch(row) for row in connection.execute(_FORKS).mappings()]
+
+
+def without_run(connection: Connection, thread_id: str) -> UnknownThread:
+    """Return what is raised for a thread without a run: it was forked, or nobody knows it."""
+    if read_branches(connection, thread_id):
+        return UnknownThread(
+            f"thread {thread_id!r} was forked and has no run yet; its first: "
+            f"fermata start {shlex.quote(thread_id)} GRAPH"
+        )
+    return UnknownThread(f"the log has no run of thread {thread_id!r}")
 
 
 def read_lineage(
@@ -131,11 +152,13 @@ def _read_stretch(connection: Connection, stretch: _Stretch) -> Iterator[JsonObj
         "end": stretch.end,
     }
     place = stretch.first
-    for found, body in connection.execute(_MESSAGES, parameters):
-        if found != place:
+    for row in connection.execute(_MESSAGES, parameters).mappings():
+        if row["place"] != place:
             break
+        where = f"message {place} of thread {stretch.thread_id}, branch {stretch.branch!r},"
+        verify_checksum(row, MESSAGE_CHECKED, where)
         place += 1
-        yield load(body, f"message {found} of thread {stretch.thread_id}")
+        yield load(row["body"], where)
     if place != stretch.end:
         raise CorruptLog(
             f"message {place} of thread {stretch.thread_id}, branch {stretch.branch!r}, is missing"
@@ -150,6 +173,7 @@ def _count_at(connection: Connection, point: BranchPoint) -> int | None:
 
 def _branch(row: Json) -> StoredBranch:
     where = f"branch {row['name']!r} of thread {row['thread_id']}"
+    verify_checksum(row, BRANCH_CHECKED, where)
     points = load(row["lineage"], where)
     return StoredBranch(
         thread_id=row["thread_id"],

@@ -10,7 +10,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, Engine
 
 from activities.log.async_reader import AsyncLogReader
-from activities.log.dialect import storage_errors, writing
+from activities.log.dialect import storage_errors, writer_threads, writing
 from activities.log.records import iso
 from activities.log.waiting import in_executor, submit
 
@@ -25,13 +25,13 @@ class LogWriter(AsyncLogReader):
 
     def __init__(self, engine: Engine, clock: Callable[[], datetime]) -> None:
         super().__init__(engine)
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="log-writer")
+        self._writer = ThreadPoolExecutor(writer_threads(engine), thread_name_prefix="log-writer")
         self._clock = clock
         self._patient = writing(engine, quick=False)
         self._quick = writing(engine, quick=True)
 
     def close(self) -> None:
-        """Finish what was handed over and close the file."""
+        """Finish what was handed over and close the database."""
         self._writer.shutdown()
         super().close()
 
@@ -39,16 +39,18 @@ class LogWriter(AsyncLogReader):
         """Return the log's time as it is stored."""
         return iso(self._clock())
 
-    def _write(self, work: Callable[[Connection], _T], doing: str) -> _T:
+    def _write(self, work: Callable[[Connection], _T], doing: str, *, quick: bool = False) -> _T:
         """Run ``work`` in a writing transaction and wait for it."""
-        return submit(self._writer, partial(self._in_transaction, work, doing)).result()
+        return submit(self._writer, partial(self._in_transaction, work, doing, quick)).result()
 
-    async def _write_async(self, work: Callable[[Connection], _T], doing: str) -> _T:
+    async def _write_async(
+        self, work: Callable[[Connection], _T], doing: str, *, quick: bool = False
+    ) -> _T:
         """Run ``work`` in a writing transaction, in one hop off the event loop."""
-        return await in_executor(self._writer, partial(self._in_transaction, work, doing))
+        return await in_executor(self._writer, partial(self._in_transaction, work, doing, quick))
 
-    def _in_transaction(self, work: Callable[[Connection], _T], doing: str) -> _T:
-        with self._writing(doing, quick=False) as connection:
+    def _in_transaction(self, work: Callable[[Connection], _T], doing: str, quick: bool) -> _T:
+        with self._writing(doing, quick=quick) as connection:
             return work(connection)
 
     @contextmanager

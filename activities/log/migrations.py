@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from sqlalchemy import Connection, insert, inspect, select, update
 
 from activities.log import upgrades
-from activities.log.dialect import open_reading_engine, storage_errors
+from activities.log.dialect import lock_name, open_reading_engine, shown, storage_errors
 from activities.log.tables import SCHEMA_VERSION, commits, metadata, schema_version
 from seeding.errors import CommitUnavailable, CorruptLog, LogError, NewerLog
 
@@ -31,6 +31,7 @@ def prepare_schema(
         CorruptLog: The version is missing, no upgrade starts from it, or the database holds
             something else.
     """
+    lock_name(connection, "schema")
     found = _version(connection, version)
     if found is None:
         metadata.create_all(connection, checkfirst=False)
@@ -52,11 +53,11 @@ def is_current(url: str) -> bool:
 
     Raises:
         NewerLog: The log is of a later version than this program knows.
-        CorruptLog: The file is no log.
+        CorruptLog: The database is no log.
     """
     engine = open_reading_engine(url)
     try:
-        with storage_errors(f"opening {url}"), engine.connect() as connection:
+        with storage_errors(f"opening {shown(url)}"), engine.connect() as connection:
             return _version(connection, SCHEMA_VERSION) == SCHEMA_VERSION
     except CommitUnavailable:
         # No file, or locked while it is made: the writing transaction waits and looks again.
@@ -70,14 +71,14 @@ def check_readable(connection: Connection) -> None:
 
     Raises:
         NewerLog: The log is of a later version than this program knows.
-        CorruptLog: The file is no log.
+        CorruptLog: The database is no log.
         LogError: It is empty, or of a version that has to be brought forward first.
     """
     found = _version(connection, SCHEMA_VERSION)
     if found is None:
         raise LogError(
-            f"there is no log at {_place(connection)} yet, the file is empty; a worker fills it, "
-            "FERMATA_HOME or FERMATA_LOG_URL say where it is"
+            f"there is no log at {_place(connection)} yet, the database is empty; a worker fills "
+            "it, FERMATA_HOME or FERMATA_LOG_URL say where it is"
         )
     if found < SCHEMA_VERSION:
         raise LogError(
@@ -107,4 +108,4 @@ def _version(connection: Connection, known: int) -> int | None:
 
 
 def _place(connection: Connection) -> str:
-    return connection.engine.url.render_as_string()
+    return shown(connection.engine.url)

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from activities.log.encoding import load, load_or_none
+from activities.log.encoding import OWNER_CHECKED, load, load_or_none, verify_checksum
 from activities.log.records import owner_row
 from activities.log.stored import Execution, StoredOwner, Takeover
 from activities.log.tables import run_owners, runs, threads
@@ -38,6 +38,7 @@ def take_over(
     Raises:
         UnknownThread: The log has no such run.
         RunTerminal: The run has ended.
+        CorruptLog: An owner's row changed since it was written.
     """
     found = connection.execute(_RUN, {"run": run_id}).first()
     if found is None:
@@ -61,25 +62,25 @@ def take_over(
 
 def read_owners(connection: Connection, run_id: str) -> list[StoredOwner]:
     """Return who opened a run and who took it over, in order."""
-    return [
-        StoredOwner(
-            owner_epoch=row["owner_epoch"],
-            chain_id=row["chain_id"],
-            execution=Execution(
-                execution_run_id=row["execution_run_id"], namespace=row["namespace"]
-            ),
-            at=row["at"],
-            last_ordinal=row["last_ordinal"],
-            takeover=_takeover(row),
-        )
-        for row in connection.execute(_OWNERS, {"run": run_id}).mappings()
-    ]
+    return [_owner(row) for row in connection.execute(_OWNERS, {"run": run_id}).mappings()]
 
 
-def _takeover(row: Mapping[Any, Any]) -> Takeover | None:
+def _owner(row: Mapping[Any, Any]) -> StoredOwner:
+    where = f"owner {row['owner_epoch']} of run {row['run_id']}"
+    verify_checksum(row, OWNER_CHECKED, where)
+    return StoredOwner(
+        owner_epoch=row["owner_epoch"],
+        chain_id=row["chain_id"],
+        execution=Execution(execution_run_id=row["execution_run_id"], namespace=row["namespace"]),
+        at=row["at"],
+        last_ordinal=row["last_ordinal"],
+        takeover=_takeover(row, where),
+    )
+
+
+def _takeover(row: Mapping[Any, Any], where: str) -> Takeover | None:
     if row["start"] is None:
         return None
-    where = f"owner {row['owner_epoch']} of run {row['run_id']}"
     return Takeover(
         start=load(row["start"], where), warnings=tuple(load_or_none(row["warnings"], where) or ())
     )

@@ -4,15 +4,17 @@ They are written together, one statement a table, after the last operation was j
 of small commits costs little more than one. Until then the transaction reads through here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table, bindparam, insert, update
 
+from activities.log.cells import CellGroup
 from activities.log.tables import (
     branches,
     cells,
     commits,
+    effects,
     messages,
     run_owners,
     run_rows,
@@ -20,6 +22,7 @@ from activities.log.tables import (
     threads,
     tickets,
 )
+from seeding.commits import BranchPoint
 
 Row = dict[str, Any]
 
@@ -50,6 +53,11 @@ _CLOSE_TICKET = (
     .where(tickets.c.ticket == bindparam("of_ticket"))
     .values(closed_version=bindparam("new_version"), closing=bindparam("new_closing"))
 )
+_DROP_OUTCOMES = (
+    update(effects)
+    .where(effects.c.run_id == bindparam("of_run"), effects.c.outcome.is_not(None))
+    .values(outcome=None, checksum=0)
+)
 
 
 class PendingRows:
@@ -63,6 +71,7 @@ class PendingRows:
         self._threads: dict[str, Row] = {}
         self._runs: dict[str, Row] = {}
         self._closed: list[Row] = []
+        self._ended: list[Row] = []
 
     def add(self, table: Table, row: Row) -> None:
         """Insert a row of the append-only tables."""
@@ -108,9 +117,37 @@ class PendingRows:
             return
         self._closed.append({"of_ticket": ticket, "new_version": version, "new_closing": closing})
 
+    def drop_outcomes(self, run_id: str) -> None:
+        """Drop what the effects of an ended run came to; none of them is ever asked for again."""
+        self._ended.append({"of_run": run_id})
+
     def knows_ticket(self, ticket: str) -> bool:
         """Whether this transaction opened the ticket."""
         return ticket in self._new_tickets
+
+    def count_messages(self, lineage: Sequence[BranchPoint]) -> int:
+        """Return how many messages a lineage holds by what is pending; 0 where nothing is."""
+        reach = {(point.thread_id, point.branch): point.up_to for point in lineage}
+        return max(
+            (
+                row["message_count"]
+                for row in self._inserts[commits.name]
+                if row["thread_version"] <= reach.get((row["thread_id"], row["branch"]), -1)
+            ),
+            default=0,
+        )
+
+    def cell(self, places: Sequence[tuple[BranchPoint, CellGroup]], key: str) -> Row | None:
+        """Return the pending row of a cell that counts at ``places``, or None.
+
+        It is newer than every stored one: a branch that stands on a pending commit is pending.
+        """
+        reach = {(point.thread_id, point.branch, *group): point.up_to for point, group in places}
+        for row in reversed(self._inserts[cells.name]):
+            name = (row["thread_id"], row["branch"], row["scope"], row["owner"], row["cell"])
+            if row["key"] == key and row["version"] <= reach.get(name, -1):
+                return row
+        return None
 
     def write(self, connection: Connection) -> None:
         """Write everything, the commits first because other rows name them."""
@@ -121,6 +158,7 @@ class PendingRows:
             (_UPDATE_RUN, list(self._runs.values())),
             (_UPDATE_THREAD, list(self._threads.values())),
             (_CLOSE_TICKET, self._closed),
+            (_DROP_OUTCOMES, self._ended),
         ):
             if changes:
                 connection.execute(statement, changes)

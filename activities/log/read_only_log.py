@@ -3,7 +3,7 @@
 from typing import Self
 
 from activities.log.async_reader import AsyncLogReader
-from activities.log.dialect import open_reading_engine, storage_errors
+from activities.log.dialect import open_reading_engine, shown, storage_errors
 from activities.log.migrations import check_readable
 
 
@@ -29,7 +29,7 @@ class ReadOnlyLog(AsyncLogReader):
         """
         log = cls(open_reading_engine(url))
         try:
-            with storage_errors(f"opening {url}"), log._engine.connect() as connection:
+            with storage_errors(f"opening {shown(url)}"), log._engine.connect() as connection:
                 check_readable(connection)
         except BaseException:
             log.close()

@@ -1,12 +1,26 @@
 """Everything that can be read of the log, each call one consistent prefix of it."""
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-from sqlalchemy import Connection, Engine
-
-from activities.log import checkpoints, graphs, history, lineage, rows, runs, states
-from activities.log.dialect import storage_errors
+from activities.log import (
+    answers,
+    checkpoints,
+    effect_rows,
+    floors,
+    graphs,
+    history,
+    lineage,
+    ownership,
+    pruning,
+    rows,
+    runs,
+    states,
+)
+from activities.log.effect_rows import StoredEffect
+from activities.log.examining import Examining
+from activities.log.pruning_plan import PruneRule
+from activities.log.retention_reports import BranchPruning, PruneReport
+from activities.log.run_points import NEWEST
 from activities.log.stored import (
     CheckpointRow,
     StateView,
@@ -14,29 +28,23 @@ from activities.log.stored import (
     StoredCheckpoint,
     StoredCommit,
     StoredGraph,
+    StoredOwner,
     StoredRun,
     StoredThread,
 )
-from seeding.commits import BranchPoint, PositionHead, RunRow
+from seeding.commits import AuditDraft, BranchPoint, PositionHead, RunRow
+from seeding.errors import UnknownThread
 from seeding.model import Json, JsonObject
 from seeding.tickets import OpenTicket, TicketClosing
 
 
-class LogReader:
+class LogReader(Examining):
     """The reading half of the log.
 
     Every method opens one reading transaction and never waits for a writer. All raise
     ``CommitUnavailable`` where the database does not answer and ``CorruptLog`` where what they
     read is damaged.
     """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    @contextmanager
-    def _reading(self, what: str) -> Generator[Connection, None, None]:
-        with storage_errors(f"reading {what}"), self._engine.connect() as connection:
-            yield connection
 
     # --- runs, threads, tickets ---------------------------------------------------------------
 
@@ -90,12 +98,39 @@ class LogReader:
         with self._reading(f"run {run_id}") as connection:
             return runs.read_closed_tickets(connection, run_id, limit)
 
+    def answers(
+        self, run_id: str, node_id: str, occurrence: int, count: int
+    ) -> list[TicketClosing]:
+        """Return how the first ``count`` questions of an execution were answered, in order."""
+        with self._reading(f"run {run_id}") as connection:
+            return answers.read_answers(connection, run_id, node_id, occurrence, count)
+
+    def owners(self, run_id: str) -> list[StoredOwner]:
+        """Return who opened a run and who took it over, in order."""
+        with self._reading(f"run {run_id}") as connection:
+            return ownership.read_owners(connection, run_id)
+
     # --- branches and messages ----------------------------------------------------------------
 
     def branches(self, thread_id: str) -> list[StoredBranch]:
         """Return a thread's branches in the order in which they were opened."""
         with self._reading(f"thread {thread_id}") as connection:
             return lineage.read_branches(connection, thread_id)
+
+    def branch_count(self, thread_id: str) -> int:
+        """Return how many branches a thread ever had, those that were pruned whole included."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return floors.count_branches(connection, thread_id)
+
+    def without_run(self, thread_id: str) -> UnknownThread:
+        """Return what is raised for a thread without a run: forked, or known to nobody."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return lineage.without_run(connection, thread_id)
+
+    def forks(self) -> list[StoredBranch]:
+        """Return the branches of threads that no run was opened on yet, by thread."""
+        with self._reading("the forks") as connection:
+            return lineage.read_forks(connection)
 
     def lineage(self, thread_id: str, branch: str, up_to: int) -> tuple[BranchPoint, ...]:
         """Return what a point of a branch consists of, outermost first, the branch itself last.
@@ -142,6 +177,11 @@ class LogReader:
         with self._reading(f"thread {thread_id}") as connection:
             return history.read_commits(connection, thread_id, after=after, limit=limit)
 
+    def opening_events(self, run_id: str) -> tuple[AuditDraft, ...]:
+        """Return what the opening of a run recorded beside its state, warnings among them."""
+        with self._reading(f"run {run_id}") as connection:
+            return history.read_opening_events(connection, run_id)
+
     # --- states and checkpoints ---------------------------------------------------------------
 
     def state(
@@ -175,6 +215,16 @@ class LogReader:
         with self._reading(f"checkpoint {checkpoint_id}") as connection:
             return checkpoints.read_checkpoint(connection, checkpoint_id)
 
+    def is_pruned(self, checkpoint_id: str) -> bool:
+        """Return whether a checkpoint, of any thread, was there and pruning took it."""
+        with self._reading(f"checkpoint {checkpoint_id}") as connection:
+            return floors.is_pruned(connection, checkpoint_id)
+
+    def checkpoint_at(self, thread_id: str, version: int) -> str | None:
+        """Return the checkpoint id of a thread's commit with a version, or None."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return checkpoints.read_checkpoint_at(connection, thread_id, version)
+
     # --- what a run owns ----------------------------------------------------------------------
 
     def position(self, run_id: str, ordinal: int | None = None) -> tuple[PositionHead, JsonObject]:
@@ -186,10 +236,15 @@ class LogReader:
         with self._reading(f"run {run_id}") as connection:
             return rows.read_position(connection, run_id, ordinal)
 
-    def outputs(self, run_id: str, pairs: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Json]:
-        """Return output rows by (node id, occurrence); those that do not exist are left out."""
+    def outputs(
+        self, run_id: str, pairs: Sequence[tuple[str, int]], *, version: int = NEWEST
+    ) -> dict[tuple[str, int], Json]:
+        """Return output rows by (node id, occurrence); those that do not exist are left out.
+
+        Rows above the thread version ``version`` do not count.
+        """
         with self._reading(f"run {run_id}") as connection:
-            return rows.read_outputs(connection, run_id, pairs)
+            return rows.read_outputs(connection, run_id, pairs, version=version)
 
     def all_outputs(self, run_id: str) -> list[RunRow]:
         """Return all output rows of a run in the order in which the executions completed."""
@@ -207,6 +262,11 @@ class LogReader:
         with self._reading(f"run {run_id}") as connection:
             return rows.read_values(connection, run_id, kind, node_id, occurrence, up_to_count)
 
+    def effects(self, thread_id: str, run_id: str | None = None) -> list[StoredEffect]:
+        """Return the effects of a thread, or of one of its runs, oldest first."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return effect_rows.read_effects(connection, thread_id, run_id)
+
     # --- graphs -------------------------------------------------------------------------------
 
     def graph(self, digest: str, graph_id: str | None = None) -> StoredGraph | None:
@@ -218,3 +278,27 @@ class LogReader:
         """Return every version of a graph, oldest first."""
         with self._reading(f"graph {graph_id}") as connection:
             return graphs.read_graphs_named(connection, graph_id)
+
+    # --- pruning ------------------------------------------------------------------------------
+
+    def prunable_threads(self, thread_id: str | None = None) -> list[str]:
+        """Return the ids of all threads that have a run, or the given one alone.
+
+        Raises:
+            UnknownThread: The log has no such thread.
+        """
+        with self._reading("the threads") as connection:
+            return pruning.read_threads(connection, thread_id)
+
+    def prunable(self, rule: PruneRule, thread_id: str | None = None) -> PruneReport:
+        """Return what pruning by a rule would take of one thread, or of all.
+
+        Raises:
+            UnknownThread: The log has no such thread.
+        """
+        found: list[BranchPruning] = []
+        for name in self.prunable_threads(thread_id):
+            with self._reading(f"thread {name}") as connection:
+                for plan in pruning.plan_thread(connection, name, rule):
+                    found.append(pruning.measure(connection, name, plan))
+        return PruneReport(applied=False, branches=tuple(found))

@@ -1,24 +1,41 @@
 """Reading a run's position and its own rows: outputs, loop items, loop results."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, tuple_
 
-from activities.log.cells import position_of, read_cells
-from activities.log.encoding import load, load_or_none, verify_commit_row
+from activities.log.cells import read_places
+from activities.log.encoding import (
+    ROW_CHECKED,
+    load,
+    load_or_none,
+    verify_checksum,
+    verify_commit_row,
+)
 from activities.log.facts import MANY
+from activities.log.floors import check_kept
+from activities.log.run_points import NEWEST, own_places, read_run_points
 from activities.log.tables import commits, run_rows, runs
-from seeding.commits import BranchPoint, PositionHead, RunRow
+from seeding.commits import PositionHead, RunRow
 from seeding.errors import CorruptLog, UnknownCheckpoint
+from seeding.identity import checkpoint_id
 from seeding.model import Json, JsonObject
 
 _COMMIT = select(commits).where(
     commits.c.run_id == bindparam("run"), commits.c.ordinal == bindparam("ordinal")
 )
 _LAST = select(runs.c.last_ordinal).where(runs.c.run_id == bindparam("run"))
+_READ = (
+    run_rows.c.kind,
+    run_rows.c.node_id,
+    run_rows.c.occurrence,
+    run_rows.c.idx,
+    run_rows.c.body,
+    run_rows.c.checksum,
+)
 _ROWS = (
-    select(run_rows.c.idx, run_rows.c.body)
+    select(*_READ)
     .where(
         run_rows.c.run_id == bindparam("run"),
         run_rows.c.kind == bindparam("kind"),
@@ -30,22 +47,24 @@ _ROWS = (
     .order_by(run_rows.c.idx, run_rows.c.version, run_rows.c.place)
 )
 _OUTPUTS = (
-    select(run_rows.c.node_id, run_rows.c.occurrence, run_rows.c.body)
+    select(*_READ)
     .where(
         run_rows.c.run_id == bindparam("run"),
         run_rows.c.kind == "output",
+        run_rows.c.version <= bindparam("version"),
         tuple_(run_rows.c.node_id, run_rows.c.occurrence).in_(bindparam("pairs", expanding=True)),
     )
     .order_by(run_rows.c.version, run_rows.c.place)
 )
 _ALL_OUTPUTS = (
-    select(run_rows.c.node_id, run_rows.c.occurrence, run_rows.c.idx, run_rows.c.body)
-    .where(run_rows.c.run_id == bindparam("run"), run_rows.c.kind == "output")
+    select(*_READ)
+    .where(
+        run_rows.c.run_id == bindparam("run"),
+        run_rows.c.kind == "output",
+        run_rows.c.version <= bindparam("version"),
+    )
     .order_by(run_rows.c.version, run_rows.c.place)
 )
-
-NEWEST = 2**62
-"""A version no thread reaches, for a read without an upper bound."""
 
 
 def read_commit_row(
@@ -75,39 +94,42 @@ def head_of(row: Mapping[Any, Any]) -> PositionHead:
     return PositionHead.model_validate(load_or_none(row["position"], where) or {})
 
 
-def own_point(row: Mapping[Any, Any]) -> BranchPoint:
-    """Return the point of its own branch at which a commit stands."""
-    return BranchPoint(
-        thread_id=row["thread_id"], branch=row["branch"], up_to=row["thread_version"]
-    )
-
-
 def read_position(
     connection: Connection, run_id: str, ordinal: int | None = None
 ) -> tuple[PositionHead, JsonObject]:
     """Return the position right after a commit: its head and the run's own cells.
 
     Raises:
-        UnknownCheckpoint: The run or its commit does not exist.
+        UnknownCheckpoint: The run or its commit does not exist, or was pruned.
         CorruptLog: The commit is not what was accepted.
     """
     row = read_commit_row(connection, run_id, ordinal)
     if row is None:
         named = "" if ordinal is None else f", or no commit {ordinal}"
         raise UnknownCheckpoint(f"the log has no run {run_id!r}{named}")
-    cells = read_cells(connection, [own_point(row)], position_of(run_id))
-    return head_of(row), cells
+    check_kept(connection, checkpoint_id(run_id, row["ordinal"]))
+    points = read_run_points(connection, run_id, row["thread_version"])
+    return head_of(row), read_places(connection, own_places(points))
 
 
 def read_outputs(
-    connection: Connection, run_id: str, pairs: Sequence[tuple[str, int]]
+    connection: Connection,
+    run_id: str,
+    pairs: Sequence[tuple[str, int]],
+    *,
+    version: int = NEWEST,
 ) -> dict[tuple[str, int], Json]:
-    """Return the output rows of executions by node and occurrence; missing ones are left out."""
+    """Return the output rows of executions by node and occurrence; missing ones are left out.
+
+    Those of the runs that ``run_id`` goes on with count as its own.
+    """
     found: dict[tuple[str, int], Json] = {}
-    for first in range(0, len(pairs), MANY):
-        asked = [tuple(pair) for pair in pairs[first : first + MANY]]
-        for node, occurrence, body in connection.execute(_OUTPUTS, {"run": run_id, "pairs": asked}):
-            found[node, occurrence] = load(body, f"output {node}:{occurrence} of run {run_id}")
+    for point in read_run_points(connection, run_id, version):
+        for first in range(0, len(pairs), MANY):
+            asked = [tuple(pair) for pair in pairs[first : first + MANY]]
+            parameters = {"run": point.run_id, "version": point.up_to, "pairs": asked}
+            for row in _intact(connection.execute(_OUTPUTS, parameters).mappings(), point.run_id):
+                found[row.node_id, row.occurrence] = row.value
     return found
 
 
@@ -131,23 +153,41 @@ def read_values(
     Raises:
         CorruptLog: One of them is missing.
     """
-    parameters = {
-        "run": run_id,
-        "kind": kind,
-        "node": node_id,
-        "occurrence": occurrence,
-        "count": up_to_count,
-        "version": version,
-    }
     where = f"{kind} rows of {node_id}:{occurrence} of run {run_id}"
-    texts = {index: body for index, body in connection.execute(_ROWS, parameters)}
+    values: dict[int, Json] = {}
+    for point in read_run_points(connection, run_id, version):
+        parameters = {
+            "run": point.run_id,
+            "kind": kind,
+            "node": node_id,
+            "occurrence": occurrence,
+            "count": up_to_count,
+            "version": point.up_to,
+        }
+        stored = _intact(connection.execute(_ROWS, parameters).mappings(), point.run_id)
+        values.update({row.index: row.value for row in stored})
     for index in range(up_to_count):
-        if index not in texts:
+        if index not in values:
             raise CorruptLog(f"the {where} have no index {index}, {up_to_count} are expected")
-    return [load(texts[index], where) for index in range(up_to_count)]
+    return [values[index] for index in range(up_to_count)]
 
 
 def _output_rows(connection: Connection, run_id: str) -> Iterator[RunRow]:
-    for node, occurrence, index, body in connection.execute(_ALL_OUTPUTS, {"run": run_id}):
-        value = load(body, f"output {node}:{occurrence} of run {run_id}")
-        yield RunRow(kind="output", node_id=node, occurrence=occurrence, index=index, value=value)
+    for point in read_run_points(connection, run_id):
+        parameters = {"run": point.run_id, "version": point.up_to}
+        stored = connection.execute(_ALL_OUTPUTS, parameters).mappings()
+        yield from _intact(stored, point.run_id)
+
+
+def _intact(stored: Iterable[Mapping[Any, Any]], run_id: str) -> Iterator[RunRow]:
+    """Yield rows that are what was written."""
+    for row in stored:
+        where = f"{row['kind']} {row['node_id']}:{row['occurrence']}:{row['idx']} of run {run_id}"
+        verify_checksum(row, ROW_CHECKED, where)
+        yield RunRow(
+            kind=row["kind"],
+            node_id=row["node_id"],
+            occurrence=row["occurrence"],
+            index=row["idx"],
+            value=load(row["body"], where),
+        )

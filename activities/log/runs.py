@@ -3,18 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, select
+from sqlalchemy import Connection, Select, bindparam, select
 
 from activities.log.encoding import load, load_or_none
+from activities.log.floors import above_floor
 from activities.log.stored import StoredRun, StoredThread
 from activities.log.tables import run_owners, runs, threads, tickets
 from seeding.commits import EndCause, RunPoint
 from seeding.model import JsonObject
 from seeding.tickets import OpenTicket, Ticket, TicketClosing
 
-_RUNS: Select[Any] = select(runs, threads.c.version.label("thread_version")).join_from(
-    runs, threads, threads.c.thread_id == runs.c.thread_id
-)
+_RUNS: Select[Any] = select(
+    runs,
+    threads.c.version.label("thread_version"),
+    above_floor(runs, runs.c.last_version).label("kept"),
+).join_from(runs, threads, threads.c.thread_id == runs.c.thread_id)
 _RUN = _RUNS.where(runs.c.run_id == bindparam("run"))
 _LATEST = _RUNS.where(
     threads.c.thread_id == bindparam("thread"), runs.c.run_id == threads.c.head_run_id
@@ -28,7 +31,13 @@ _OF_CHAIN = (
     .order_by(run_owners.c.at.desc(), run_owners.c.owner_epoch.desc())
     .limit(1)
 )
-_EPOCH = select(func.max(runs.c.run_epoch)).where(runs.c.thread_id == bindparam("thread"))
+# Each run gets an epoch above all before it, so the run opened last has the highest.
+_EPOCH = (
+    select(runs.c.run_epoch)
+    .where(runs.c.thread_id == bindparam("thread"))
+    .order_by(runs.c.opened_version.desc())
+    .limit(1)
+)
 _VERSION = select(threads.c.version).where(threads.c.thread_id == bindparam("thread"))
 _TICKETS = select(
     tickets.c.ticket, tickets.c.body, tickets.c.created_at, tickets.c.deadline
@@ -162,6 +171,7 @@ def _run(connection: Connection, row: Mapping[Any, Any]) -> StoredRun:
         continues=tuple(
             RunPoint.model_validate(point) for point in load_or_none(row["continues"], where) or ()
         ),
+        pruned=not row["kept"],
         open_tickets=read_open_tickets(connection, run_id) if waiting else (),
     )
 

@@ -5,11 +5,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from activities.log.cells import THREAD_DATA, THREAD_METADATA, position_of, read_cells
+from activities.log.cells import THREAD_DATA, THREAD_METADATA, read_cells, read_places
 from activities.log.encoding import load
-from activities.log.lineage import read_lineage, read_messages
+from activities.log.floors import check_kept
+from activities.log.lineage import read_lineage, read_messages, without_run
 from activities.log.records import PHASES
-from activities.log.rows import head_of, own_point, read_commit_row, read_values
+from activities.log.rows import head_of, read_commit_row, read_values
+from activities.log.run_points import own_places, read_run_points
 from activities.log.runs import read_latest_run, read_open_tickets_at, read_run
 from activities.log.stored import RunPhase, StateView, StoredRun
 from seeding.commits import BranchPoint, Disposition, PositionHead
@@ -38,12 +40,13 @@ def resolve_commit(
     """
     latest = read_latest_run(connection, thread_id)
     if latest is None:
-        raise UnknownThread(f"the log has no run of thread {thread_id!r}")
+        raise without_run(connection, thread_id)
     if name is None or (name == WORKFLOW_END and latest.phase == "ended"):
         row = read_commit_row(connection, latest.run_id)
         if row is None:
             raise CorruptLog(f"run {latest.run_id}, the latest of {thread_id}, has no commit")
         return row, latest
+    check_kept(connection, name)
     parsed = parse_checkpoint_id(name)
     row = read_commit_row(connection, parsed.run_id, parsed.ordinal) if parsed else None
     if row is None or row["thread_id"] != thread_id:
@@ -112,7 +115,8 @@ def _state(
     messages: bool,
 ) -> RunState:
     head = head_of(row)
-    own = read_cells(connection, [own_point(row)], position_of(row["run_id"]))
+    points = read_run_points(connection, row["run_id"], row["thread_version"])
+    own = read_places(connection, own_places(points))
     unknown = {
         key.removeprefix(STATE_CELL): value
         for key, value in own.items()

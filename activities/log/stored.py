@@ -50,6 +50,7 @@ class StoredRun(Model):
         result: The report of its end (contract 3), without ``results``, which are rows.
         start: Where its starting state came from (SG-12).
         continues: The runs whose position and rows it goes on with, oldest first.
+        pruned: Whether only how it began and ended is left of it.
     """
 
     run_id: str
@@ -73,6 +74,7 @@ class StoredRun(Model):
     idempotency_key: str | None = None
     request_hash: str | None = None
     continues: tuple[RunPoint, ...] = ()
+    pruned: bool = False
     open_tickets: tuple[OpenTicket, ...] = ()
 
 
@@ -120,6 +122,14 @@ class CheckpointRow(Model):
     created_at: str
 
 
+class PinnedGraph(Model):
+    """A graph document that a run pins when it opens."""
+
+    digest: str
+    graph_id: str
+    body: JsonObject
+
+
 class StoredGraph(Model):
     """A graph document kept under its digest."""
 
@@ -130,12 +140,17 @@ class StoredGraph(Model):
 
 
 class StoredCommit(Model):
-    """A commit as it was accepted, with the columns the log gave it."""
+    """A commit as it was accepted, with the columns the log gave it.
+
+    Attributes:
+        pruned: Its run was pruned, so that state commands and rows of it are gone.
+    """
 
     operation: CommitOperation
     branch: str
     thread_version: int
     created_at: str
+    pruned: bool = False
 
 
 class StateView(Model):

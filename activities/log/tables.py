@@ -4,18 +4,29 @@
 ``floors`` and ``graphs`` are the truth; what a thread accumulated is append-only, one sequence
 of versions per thread over all its branches. ``threads``, ``runs`` and ``tickets`` are
 projections that can be made again from it. JSON is kept as text, so that every database stores
-the same bytes; text is compared byte by byte everywhere.
+the same bytes; text is compared byte by byte everywhere. Messages and cells outlive the commits
+they came with once those are pruned, so no table refers to another.
 """
+
+from collections.abc import Sequence
 
 from sqlalchemy import (
     BigInteger,
     Column,
-    ForeignKeyConstraint,
     Index,
     MetaData,
     Table,
     Text,
     UniqueConstraint,
+)
+from sqlalchemy.engine.default import DefaultExecutionContext
+
+from activities.log.encoding import (
+    BRANCH_CHECKED,
+    COMMIT_CHECKED,
+    GRAPH_CHECKED,
+    OWNER_CHECKED,
+    checksum,
 )
 
 SCHEMA_VERSION = 2
@@ -34,10 +45,14 @@ def _number(name: str, *, key: bool = False, null: bool = False) -> Column[int]:
     return Column(name, BigInteger, primary_key=key, nullable=null, autoincrement=False)
 
 
-def _of_commit() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(
-        ["thread_id", "version"], ["commits.thread_id", "commits.thread_version"]
-    )
+def _checksum_of(columns: Sequence[str]) -> Column[int]:
+    """Return a column that is filled by itself where a row is inserted."""
+
+    def made(context: DefaultExecutionContext) -> int:
+        given = context.get_current_parameters()
+        return checksum(*(given.get(name) for name in columns))
+
+    return Column("checksum", BigInteger, nullable=False, default=made)
 
 
 schema_version = Table("schema_version", metadata, _number("id", key=True), _number("version"))
@@ -65,6 +80,7 @@ commits = Table(
     _text("result", null=True),
     _number("message_count"),
     _text("created_at"),
+    _checksum_of(COMMIT_CHECKED),
     UniqueConstraint("run_id", "ordinal"),
     Index("commits_of_branch", "thread_id", "branch", "thread_version"),
     sqlite_with_rowid=False,
@@ -84,10 +100,10 @@ messages = Table(
     _text("body"),
     _number("checksum"),
     Index("messages_by_id", "message_id", "thread_id"),
-    _of_commit(),
-    sqlite_with_rowid=False,
 )
-"""``place`` is the zero-based place in the lineage's prefix of messages."""
+"""``place`` is the zero-based place in the lineage's prefix of messages. On SQLite its rows lie in
+the order in which they were appended: clustered by their key, as the tables around it are, a
+message of 2 KB would take a page of its own."""
 
 cells = Table(
     "cells",
@@ -105,7 +121,6 @@ cells = Table(
     _text("stamp", null=True),
     _text("given", null=True),
     _number("checksum"),
-    _of_commit(),
     sqlite_with_rowid=False,
 )
 """One row a state command, at ``place`` in its commit. ``value`` is what the cell holds after it
@@ -126,7 +141,6 @@ run_rows = Table(
     _text("body"),
     _number("checksum"),
     Index("run_rows_by_completion", "run_id", "kind", "version", "place"),
-    _of_commit(),
     sqlite_with_rowid=False,
 )
 """Append-only rows of a run. A row given again under one address replaces the earlier one for
@@ -144,6 +158,7 @@ run_owners = Table(
     _number("last_ordinal"),
     _text("start", null=True),
     _text("warnings", null=True),
+    _checksum_of(OWNER_CHECKED),
     Index("run_owners_of_chain", "chain_id"),
 )
 """Who opened or took over a run, by owner epoch. ``last_ordinal`` is the run's last commit at
@@ -172,8 +187,9 @@ effects = Table(
     Index("effects_of_thread", "thread_id", "begun_at"),
 )
 """The effect ledger: one row a key. ``status`` is ``begun``, ``done``, ``asked`` or ``failed``;
-``outcome`` is what the call came to, kept until its run ends; ``attempts`` is also the fence
-that the newest attempt holds."""
+``outcome`` is what the call came to, kept until its run ends, and then ``checksum`` is 0;
+``attempts`` is also the fence that the newest attempt holds. A row that is still ``begun`` and has
+a ``code`` failed in a way that may be tried again."""
 
 floors = Table(
     "floors",
@@ -248,6 +264,7 @@ branches = Table(
     _text("name", key=True),
     _text("lineage"),
     _number("opened_version"),
+    _checksum_of(BRANCH_CHECKED),
 )
 """``lineage`` is flattened, outermost first, without the branch itself."""
 
@@ -258,5 +275,6 @@ graphs = Table(
     _text("graph_id", key=True),
     _text("body"),
     _text("created_at"),
+    _checksum_of(GRAPH_CHECKED),
     Index("graphs_by_id", "graph_id", "created_at"),
 )

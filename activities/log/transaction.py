@@ -10,8 +10,11 @@ from activities.log.cells import CellGroup, group_of, read_cell, text_after
 from activities.log.checks import RunFacts
 from activities.log.encoding import EncodedCommit, dump
 from activities.log.facts import Accepted, MessagePlace, ThreadHead
+from activities.log.floors import read_floor
 from activities.log.lineage import count_messages, read_branch, read_lineage
+from activities.log.names import can_be_looked_up
 from activities.log.pending import PendingRows
+from activities.log.run_points import own_places, read_run_points
 from activities.log.stored import Execution
 from activities.log.tables import branches, cells, commits, messages, run_owners, run_rows
 from seeding.commits import (
@@ -19,6 +22,7 @@ from seeding.commits import (
     CommitOperation,
     Opening,
     Receipt,
+    RunPoint,
     TicketTimes,
 )
 from seeding.errors import UnknownThread
@@ -48,11 +52,13 @@ class CommitTransaction:
         self._execution = execution
         self._pending = PendingRows()
         self._threads: dict[str, ThreadHead | None] = {}
-        for operation in operations:
-            self._lock(operation.commit.thread_id)
-        self._accepted = facts.read_accepted(connection, operations)
-        self._places = facts.read_message_places(connection, operations)
+        sound = [operation for operation in operations if can_be_looked_up(operation)]
+        for thread_id in facts.threads_of(sound):
+            self._lock(thread_id)
+        self._accepted = facts.read_accepted(connection, sound)
+        self._places = facts.read_message_places(connection, sound)
         self._runs: dict[str, RunFacts | None] = {}
+        self._openings: dict[str, Opening] = {}
         self._tickets: dict[str, list[str]] = {}
         self._lineages: dict[tuple[str, str], tuple[BranchPoint, ...]] = {}
         self._cells: dict[tuple[str, str, CellGroup, str], str | None] = {}
@@ -137,7 +143,9 @@ class CommitTransaction:
         if opening.lineage is None:
             return
         exists = self._has_branch(thread_id, opening.branch)
-        checks.check_branch(operation, exists, self._standing_on(opening))
+        standing_on = self._standing_on(opening)
+        checks.check_kept(operation, self._pruned_point(opening))
+        checks.check_branch(operation, exists, standing_on)
 
     def _run_in_the_way(self, thread_id: str) -> str | None:
         stored = facts.read_runs_not_ended(self._connection, thread_id)
@@ -160,6 +168,13 @@ class CommitTransaction:
         except UnknownThread:
             return None
         return (*lineage[:-1], point)
+
+    def _pruned_point(self, opening: Opening) -> BranchPoint | None:
+        # What its outer points stand on is kept by the branch that the last one is on.
+        for point in (opening.lineage or ())[-1:]:
+            if 0 < point.up_to <= read_floor(self._connection, point.thread_id, point.branch):
+                return point
+        return None
 
     def _check_tickets(self, operation: CommitOperation, run: RunFacts | None) -> None:
         opened = [ticket.ticket for ticket in operation.commit.opened]
@@ -209,9 +224,21 @@ class CommitTransaction:
         tip = lineage[-1]
         name = (tip.thread_id, tip.branch, group, key)
         if name not in self._cells:
-            own = lineage[-1:] if group.scope == "run" else lineage
-            self._cells[name] = read_cell(self._connection, own, group, key)
+            places = [(point, group) for point in lineage]
+            if group.scope == "run":
+                places = own_places(self._run_points(operation, lineage[-1]))
+            written = self._pending.cell(places, key)
+            self._cells[name] = (
+                written["value"] if written else read_cell(self._connection, places, key)
+            )
         return self._cells[name]
+
+    def _run_points(self, operation: CommitOperation, tip: BranchPoint) -> tuple[RunPoint, ...]:
+        opening = operation.commit.opening or self._openings.get(operation.run_id)
+        if opening is None:
+            return read_run_points(self._connection, operation.run_id)
+        own = RunPoint(run_id=operation.run_id, **dict(tip))
+        return (*opening.continues, own)
 
     # --- recording --------------------------------------------------------------------------
 
@@ -241,6 +268,8 @@ class CommitTransaction:
             self._pending.add(run_rows, row)
         self._record_tickets(operation, run)
         self._pending.change_run(run.run_id, records.run_changes(operation, encoded, run, at))
+        if run.phase == "ended":
+            self._pending.drop_outcomes(run.run_id)
         if head is None or commit.opening is not None:
             moved = ThreadHead(version, run.run_id)
         else:
@@ -259,6 +288,7 @@ class CommitTransaction:
         if not self._has_branch(commit.thread_id, opening.branch):
             self._pending.add(branches, records.branch_row(commit.thread_id, opening, version))
         self._lineages[commit.thread_id, opening.branch] = lineage
+        self._openings[commit.run_id] = opening
         self._pending.open_run(records.run_row(operation, opening, version, at))
         self._pending.add(
             run_owners,
@@ -276,13 +306,9 @@ class CommitTransaction:
         )
 
     def _count_before(self, lineage: tuple[BranchPoint, ...]) -> int:
-        tip = lineage[-1]
-        for run in self._runs.values():
-            # A run of this transaction may have moved the branch since it was last written.
-            if run and (run.thread_id, run.branch) == (tip.thread_id, tip.branch):
-                stored = count_messages(self._connection, lineage)
-                return max(stored, run.message_count)
-        return count_messages(self._connection, lineage)
+        # Counts only grow along a lineage, and this transaction may have moved any part of it.
+        stored = count_messages(self._connection, lineage)
+        return max(stored, self._pending.count_messages(lineage))
 
     def _record_messages(
         self, operation: CommitOperation, encoded: EncodedCommit, run: RunFacts

@@ -28,6 +28,20 @@ async def _acting(work: Callable[[Threads], Awaitable[_Answer]]) -> _Answer:
     return await work(Threads(await connect(), settings().task_queue))
 
 
+def act_on(work: Callable[[], Awaitable[_Answer]]) -> _Answer:
+    """Return what ``work`` does, which connects by itself.
+
+    Raises:
+        FermataError: Whatever ``work`` raises.
+    """
+    hush()
+    return asyncio.run(_awaited(work))
+
+
+async def _awaited(work: Callable[[], Awaitable[_Answer]]) -> _Answer:
+    return await work()
+
+
 def hush() -> None:
     """Keep the SDK's own log lines out of the answer; what they tell is raised as an error."""
     quiet = Runtime(telemetry=TelemetryConfig(logging=None))

@@ -68,7 +68,9 @@ def shown(value: Json) -> str:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Json]], *, empty: str) -> None:
-    """Print rows under their columns, each on one line.
+    """Print rows under their columns, each on one line; for a narrow terminal, value by value.
+
+    No value is cut or wrapped, so that an id can always be copied.
 
     Args:
         columns: The names of the columns.
@@ -78,9 +80,24 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Json]], *, empty
     if not rows:
         print_line(empty)
         return
+    texts = [[printable(shown(value)) for value in row] for row in rows]
     table = Table(box=None, pad_edge=False, show_edge=False)
     for column in columns:
         table.add_column(column, no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(printable(shown(value))) for value in row))
-    console(TABLE_WIDTH).print(table)
+    for row in texts:
+        table.add_row(*map(Text, row))
+    terminal, wide = console(), console(TABLE_WIDTH)
+    if terminal.is_terminal and wide.measure(table).maximum > terminal.width:
+        _print_value_by_value(columns, texts)
+    else:
+        wide.print(table)
+
+
+def _print_value_by_value(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    longest = max(map(len, columns))
+    for number, row in enumerate(rows):
+        if number:
+            print_line("")
+        for column, text in zip(columns, row, strict=True):
+            if text:
+                print_line(f"{column:<{longest}}  {text}")

@@ -159,14 +159,24 @@ def print_runs(runs: Sequence[JsonObject]) -> None:
     print_table(columns, rows, empty="no runs")
 
 
-def print_checkpoints(checkpoints: Sequence[JsonObject]) -> None:
-    """Print a table of checkpoints."""
-    columns = ("checkpoint", "name", "kind", "node", "branch", "made")
+def print_effects(effects: Sequence[JsonObject]) -> None:
+    """Print a table of effects."""
+    columns = ("effect", "node", "type", "status", "code", "attempts", "begun", "finished", "run")
     rows = [
-        (item["id"], item["name"], item["kind"], item["nodeId"], item["branch"], item["createdAt"])
-        for item in checkpoints
+        (
+            item["effectKey"],
+            f"{item['nodeId']}:{item['occurrence']}",
+            item["type"],
+            item["status"],
+            item["code"],
+            item["attempts"],
+            item["begunAt"],
+            item["finishedAt"],
+            item["runId"],
+        )
+        for item in effects
     ]
-    print_table(columns, rows, empty="no checkpoints")
+    print_table(columns, rows, empty="no effects")
 
 
 def print_tickets(tickets: Sequence[JsonObject]) -> None:

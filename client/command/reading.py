@@ -10,7 +10,9 @@ from activities.log import AsyncLogReader
 from client import reading
 from client.command import people
 from client.command.arguments import AsJson, Thread, examples
+from client.command.checkpoint_tree import print_checkpoints
 from client.command.connecting import hush
+from client.command.event_view import print_events
 from client.command.output import print_json
 from client.log_opening import open_log
 from client.settings import settings
@@ -30,12 +32,15 @@ EXAMPLES = {
     "messages": ("fermata messages alice",),
     "checkpoints": ("fermata checkpoints alice",),
     "provenance": ("fermata provenance alice",),
+    "effects": ("fermata effects alice",),
+    "events": ("fermata events alice", "fermata events alice --after 5 --limit 100 --json"),
 }
 
 
 def register(app: typer.Typer) -> None:
     """Add the verbs to the application."""
-    for verb in (tickets, state, messages, threads, runs, checkpoints, provenance):
+    reads = (tickets, state, messages, threads, runs, checkpoints, provenance, effects, events)
+    for verb in reads:
         app.command(epilog=examples(*EXAMPLES[verb.__name__]))(verb)
 
 
@@ -75,8 +80,11 @@ def messages(thread: Thread, as_json: AsJson = False) -> None:
 
 
 def checkpoints(thread: Thread, as_json: AsJson = False) -> None:
-    """List the checkpoints of THREAD, oldest first."""
-    _show(lambda log: reading.checkpoints_document(log, thread), people.print_checkpoints, as_json)
+    """List the checkpoints of THREAD, oldest first, each branch where it begins.
+
+    With --json they are one flat list, in which each names its parent.
+    """
+    _show(lambda log: reading.checkpoints_document(log, thread), print_checkpoints, as_json)
 
 
 def tickets(
@@ -99,6 +107,42 @@ def provenance(thread: Thread, as_json: AsJson = False) -> None:
     That is which source won, which were passed over and why, and what the start cleared.
     """
     _show(lambda log: reading.provenance_document(log, thread), people.print_provenance, as_json)
+
+
+def effects(
+    thread: Thread,
+    run: Annotated[
+        str | None, typer.Option(help="One that `fermata runs` lists; by default all of them.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the calls of nodes on THREAD that were begun, and what they came to.
+
+    begun is on its way or lost, or, with a code, failed in a way that may be tried again.
+    """
+    _show(lambda log: reading.effects_document(log, thread, run), people.print_effects, as_json)
+
+
+def events(
+    thread: Thread,
+    after: Annotated[int, typer.Option(min=0, help="The version to go on behind.")] = 0,
+    limit: Annotated[
+        int, typer.Option(min=0, help="How many are shown; those of a commit stay together.")
+    ] = 500,
+    run: Annotated[
+        str | None, typer.Option(help="One that `fermata runs` lists; by default all of them.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what happened on THREAD, oldest first: runs, tickets, changed keys, audit.
+
+    The version of the last one shown is the --after of the next page.
+    """
+    _show(
+        lambda log: reading.events_document(log, thread, after=after, limit=limit, run_id=run),
+        print_events,
+        as_json,
+    )
 
 
 def _show(

@@ -1,6 +1,18 @@
 """All verbs of the ``fermata`` command on one application."""
 
-from client.command import acting, graphs, reading, sending, serving, starting, watching
+from client.command import (
+    acting,
+    deleting,
+    graphs,
+    maintaining,
+    pruning,
+    reading,
+    repairing,
+    sending,
+    serving,
+    starting,
+    watching,
+)
 from client.command.application import app
 
 __all__ = ["app"]
@@ -11,4 +23,8 @@ sending.register(app)
 acting.register(app)
 reading.register(app)
 graphs.register(app)
+repairing.register(app)
+pruning.register(app)
+deleting.register(app)
+maintaining.register(app)
 serving.register(app)

@@ -18,7 +18,12 @@ OF_A_THREAD = {
     "runs": (),
     "checkpoints": (),
     "provenance": (),
+    "effects": (),
     "tickets": (),
+    "prune": (),
+    "events": (),
+    "verify": (),
+    "rebuild": (),
 }
 """The verbs that read a thread of the log."""
 

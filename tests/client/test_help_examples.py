@@ -19,7 +19,9 @@ VERBS = (
     (),
     *((verb,) for verb in ("start", "watch", "send", "resume", "pause", "cancel", "tickets")),
     *((verb,) for verb in ("state", "messages", "threads", "runs", "checkpoints", "provenance")),
-    *(("worker",), ("graph",), ("graph", "check"), ("graph", "show")),
+    *(("prune",), ("delete",), ("verify",), ("rebuild",), ("events",)),
+    *(("fork",), ("reconcile",)),
+    *(("effects",), ("worker",), ("graph",), ("graph", "check"), ("graph", "show")),
 )
 WORKER = "FERMATA_NODES=my_nodes FERMATA_GRAPHS=my_graphs fermata worker"
 
@@ -45,6 +47,9 @@ STORY = (
     "fermata threads",
     "fermata checkpoints alice",
     "fermata provenance alice",
+    "fermata effects alice",
+    "fermata events alice",
+    "fermata events alice --after 5 --limit 100 --json",
     "fermata start alice expense-review --input 'items.value=[50, 150]'",
     "[alice awaiting]",
     "fermata resume alice --decision approve",
@@ -57,6 +62,18 @@ STORY = (
     "fermata send bob 'and once more, please' --watch",
     "fermata start carol temporal-dev/graphs/expense-review.yaml "
     "--input 'items.value=[50]' --config '{\"maxIterations\": 100}'",
+    "[carol ended]",
+    "fermata prune",
+    "fermata prune alice --older-than 7d --keep 3",
+    "fermata verify alice",
+    "fermata prune --apply --shrink",
+    "fermata verify",
+    "fermata rebuild",
+    "fermata rebuild alice",
+    "fermata fork alice --at workflow_end --to alice-again",
+    "fermata reconcile",
+    "fermata reconcile alice --repair",
+    "fermata delete carol --yes",
 )
 
 

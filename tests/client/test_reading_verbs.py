@@ -34,6 +34,7 @@ READING = (
     ("messages", "alice"),
     ("checkpoints", "alice"),
     ("provenance", "alice"),
+    ("effects", "alice"),
     ("tickets",),
     ("threads",),
 )
@@ -322,6 +323,7 @@ class TestProvenance:
             "start": {"source": "thread", "passedOver": PASSED_OVER},
             "cleared": {"status": "completed", "isComplete": True, "iterationCount": 2},
             "warnings": [{"code": "pinned_graph", "message": "kept"}],
+            "takeovers": [],
         }
 
     def test_it_is_found_from_later_commits_of_the_run_too(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from sqlalchemy.engine import make_url
 
 from settings import DYNAMIC_CONFIG
 from tests.docs.examples import PROJECT, example
@@ -52,6 +53,7 @@ class TestContainerfile:
         assert instructions("FROM") == [["python:3.11-slim"]]
         assert instructions("USER") == [["fermata"]]
         assert instructions("RUN")[-1][-3:-1] == ["--constraint", "constraints.txt"]
+        assert instructions("RUN")[-1][-1] == ".[postgresql]"
         assert CONTAINERFILE.index("\nUSER") > CONTAINERFILE.index("pip install")
 
     def test_its_variables_are_ones_that_the_worker_reads(self) -> None:
@@ -105,7 +107,7 @@ class TestCompose:
         ] == []
         assert mounted[f"{given['PYTHONPATH']}/{given['FERMATA_NODES']}.py"]
         assert mounted[given["FERMATA_GRAPHS"]] == "./graphs"
-        assert mounted[given["FERMATA_HOME"]] == "fermata-log"
+        assert given["FERMATA_LOG_URL"] == "postgresql://temporal@postgresql/fermata"
         assert given["TEMPORAL_ADDRESS"] == "temporal:7233"
 
     def test_server_and_its_tools_are_of_the_version_that_is_tested(self) -> None:
@@ -122,13 +124,28 @@ class TestCompose:
         assert SERVICES["postgresql"]["environment"]["POSTGRES_PASSWORD"] == password
         assert SERVICES["schema"]["environment"]["SQL_PASSWORD"] == password
         assert SERVICES["temporal"]["environment"]["POSTGRES_PWD"] == password
+        assert SERVICES["log"]["environment"]["PGPASSWORD"] == password
+        assert SERVICES["worker"]["environment"]["PGPASSWORD"] == password
+
+    def test_the_log_is_a_database_that_is_made_before_a_worker_starts(self) -> None:
+        log, worker = SERVICES["log"], SERVICES["worker"]
+        url = make_url(worker["environment"]["FERMATA_LOG_URL"])
+
+        assert (url.host, url.username) == (
+            log["environment"]["PGHOST"],
+            log["environment"]["PGUSER"],
+        )
+        assert f"createdb {url.database}" in log["command"][0]
+        assert f"datname = '{url.database}'" in log["command"][0]
+        assert worker["depends_on"]["log"]["condition"] == "service_completed_successfully"
+        assert log["image"] == SERVICES["postgresql"]["image"]
 
     def test_a_dollar_that_the_shell_is_to_see_is_doubled(self) -> None:
         commands = "".join(str(one.get("command", "")) for one in SERVICES.values())
 
         assert re.findall(r"(?<!\$)\$(?!\$|\{)", commands) == []
 
-    @pytest.mark.parametrize("name", ["schema", "namespace"])
+    @pytest.mark.parametrize("name", ["schema", "namespace", "log"])
     def test_what_is_run_once_is_a_script_the_shell_can_read(self, name: str) -> None:
         service = SERVICES[name]
         [script] = service["command"]

@@ -45,26 +45,12 @@ def test_a_start_is_refused_by_name(
     assert named in refused["message"]
 
 
-def test_a_fork_of_what_exists_is_not_available(documented: Documented) -> None:
-    run_id = documented.start("forked", REVIEW)
-    documented.result("forked")
-
-    documented.start("fork", {**REVIEW, "forkFrom": f"{run_id}:2"})
-
-    assert documented.until("fork", "refused")["run"]["code"] == "NotAvailable"
-
-
 def test_a_message_to_an_open_run_is_not_queued(documented: Documented) -> None:
     documented.start("busy", {**REVIEW, "input": {"items": {"value": [150]}}})
     documented.until("busy", "awaiting")
     documented.signal("busy", "message", {"message": "and this", "onBusy": "queue"})
 
     assert [entry["code"] for entry in documented.query("busy", "refusals")] == ["ThreadBusy"]
-
-
-@pytest.mark.parametrize("verb", ["effects", "fork", "delete"])
-def test_a_verb_that_is_not_there_is_a_wrong_use(documented: Documented, verb: str) -> None:
-    assert documented.shell(f"fermata {verb} alice").returncode == 2
 
 
 def test_a_node_cannot_be_declared_with_a_queue_of_its_own() -> None:
@@ -74,8 +60,8 @@ def test_a_node_cannot_be_declared_with_a_queue_of_its_own() -> None:
     assert "TypeError" in done.stderr
 
 
-def test_a_log_that_is_not_sqlite_is_refused(documented: Documented) -> None:
-    done = documented.shell("FERMATA_LOG_URL=postgresql://localhost/fermata fermata threads")
+def test_a_log_in_a_database_that_is_not_known_is_refused(documented: Documented) -> None:
+    done = documented.shell("FERMATA_LOG_URL=mysql://localhost/fermata fermata threads")
 
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith("LogError: ")

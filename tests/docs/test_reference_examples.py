@@ -87,6 +87,17 @@ class TestThePausedRun:
 
         expect_shown(shown, documented.fermata("checkpoints paused")[-1], run_id)
 
+    def test_a_row_of_effects(self, documented: Documented, run_id: str) -> None:
+        shown = example("docs/reference.md", "effect-row").value
+
+        expect_shown(shown, documented.fermata("effects paused")[0], run_id)
+
+    def test_a_row_of_events(self, documented: Documented, run_id: str) -> None:
+        shown = example("docs/reference.md", "event-row").value
+        rows = documented.fermata("events paused --after 6")
+
+        expect_shown(shown, rows[0], run_id)
+
     def test_refusals(self, documented: Documented, run_id: str) -> None:
         documented.signal("paused", "resume", {})
 
@@ -106,6 +117,18 @@ def test_the_answer_to_an_update(documented: Documented) -> None:
     reply = documented.update("updated", "resume", {"decision": "approve"})
 
     expect_shown(example("docs/reference.md", "update-reply").value, reply, run_id)
+
+
+def test_a_takeover(documented: Documented) -> None:
+    run_id = documented.start("taken", request("taken"))
+    documented.until("taken", "awaiting")
+    stopped = documented.shell("temporal workflow terminate --workflow-id thread/taken")
+    assert stopped.returncode == 0
+    documented.start("taken", {"graph": "expense-review"})
+    documented.until("taken", "awaiting")
+
+    (taken,) = documented.fermata("provenance taken")["takeovers"]
+    expect_shown(example("docs/reference.md", "takeover").value, taken, run_id)
 
 
 def test_provenance_of_a_second_turn(documented: Documented) -> None:
@@ -185,3 +208,12 @@ class TestTheNodeCall:
         [only] = [name for name in ("outputs", "failure", "ask") if getattr(read, name) is not None]
         assert [only] == list(shown.value)
         assert NodeCallResult.model_validate(read.to_json()) == read
+
+
+def test_the_log_of_these_runs_verifies(documented: Documented) -> None:
+    documented.start("verified", {**request("verified"), "input": {"items": {"value": [50]}}})
+    documented.result("verified")
+
+    done = documented.shell(example("docs/running.md", "verify").text)
+
+    assert (done.returncode, done.stdout) == (0, "everything is as it was accepted\n")

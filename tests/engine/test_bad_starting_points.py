@@ -1,17 +1,16 @@
 """Where a run cannot start from is refused by name; an unknown checkpoint starts fresh, warned."""
 
 import shlex
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 
 from seeding.model import JsonObject
-from tests.engine.graphs import held_chain, review, until_called
-from tests.engine.nodes import GATES
+from tests.engine.gone import gone_while_paused
+from tests.engine.graphs import review
 from tests.engine.refused_starts import GOOD, refused_start, starts_well
-from tests.engine.stage import Handle, Stage, closed, until
+from tests.engine.stage import Stage, closed, until
 
 SNAPSHOTS: dict[str, tuple[Any, str, str]] = {
     "completed": (
@@ -184,62 +183,10 @@ async def test_an_unknown_checkpoint_on_a_new_thread_is_fresh_with_nothing_to_le
     ]
 
 
-# --- what later versions execute is refused by name -----------------------------------------------
-
-
-async def test_fork_from_a_stored_checkpoint_is_refused_as_not_available(stage: Stage) -> None:
-    run = await finished(stage, "not-yet-fork")
-    refusal = await refused_start(stage, "not-yet-fork", {**GOOD, "forkFrom": f"{run}:2"})
-    assert refusal.code == "NotAvailable"
-    assert refusal.message.startswith(
-        f"forkFrom would open a run on a new branch from checkpoint {run}:2, which is not "
-        "available in this version; "
-    )
-    await starts_well(stage, "not-yet-fork")
-
-
-@dataclass(frozen=True)
-class Gone:
-    """A run whose workflow was terminated, so that the log alone knows of it."""
-
-    run_id: str
-    ticket: str
-
-
-async def terminated(handle: Handle) -> None:
-    await handle.terminate("lost")
-    assert (await handle.describe()).status == WorkflowExecutionStatus.TERMINATED
-
-
-async def gone_while_paused(stage: Stage, thread: str) -> Gone:
-    handle = await stage.start(thread, review(500))
-    state = await until(handle, "awaiting")
-    await terminated(handle)
-    return Gone(str(handle.first_execution_run_id), state["run"]["waitingFor"][0]["ticket"])
+# --- a run whose workflow is gone, and a start that it stands in the way of ----------------------
 
 
 ONTO_PAUSED: dict[str, tuple[JsonObject, str, str]] = {
-    "nothing": ({"graph": "expense-review"}, "NotAvailable", "this start would adopt run {run}"),
-    "recover": (
-        {"graph": "expense-review", "recover": True},
-        "NotAvailable",
-        "this start would adopt run {run}",
-    ),
-    "abandon": (
-        {"graph": "expense-review", "abandon": True},
-        "NotAvailable",
-        "abandon would end run {run}, whose workflow is gone, as cancelled",
-    ),
-    "its last checkpoint": (
-        {"graph": "expense-review", "checkpointId": "{run}:4"},
-        "NotAvailable",
-        "this start would adopt run {run}",
-    ),
-    "an earlier checkpoint": (
-        {"graph": "expense-review", "checkpointId": "{run}:1"},
-        "NotAvailable",
-        "this start would end run {run} as superseded",
-    ),
     "a message": (
         {"graph": "expense-review", "message": "hello?"},
         "ThreadBusy",
@@ -249,6 +196,11 @@ ONTO_PAUSED: dict[str, tuple[JsonObject, str, str]] = {
         {"graph": "expense-review", "initialSnapshot": {}},
         "ThreadBusy",
         "has not ended and is awaiting {ticket}; initialSnapshot starts from elsewhere",
+    ),
+    "a fork": (
+        {"graph": "expense-review", "forkFrom": "{run}:1"},
+        "ThreadBusy",
+        "has not ended and is awaiting {ticket}; forkFrom {run}:1 starts from elsewhere",
     ),
     "an unknown checkpoint": (
         {"graph": "expense-review", "checkpointId": "gone:3"},
@@ -272,49 +224,13 @@ async def test_a_paused_run_whose_workflow_is_gone_stays_in_the_log_as_it_is(
     gone = await gone_while_paused(stage, thread)
     names = {"run": gone.run_id, "ticket": gone.ticket}
     request = {
-        key: value.format(**names) if key == "checkpointId" else value
+        key: value.format(**names) if key in ("checkpointId", "forkFrom") else value
         for key, value in asked.items()
     }
     refusal = await refused_start(stage, thread, request)
     assert refusal.code == code
     assert said.format(**names) in refusal.message
     assert refusal.state["run"]["lastRun"]["tickets"] == [gone.ticket]
-
-
-async def gone_while_running(stage: Stage, thread: str) -> str:
-    handle = await stage.start(thread, graph=held_chain(thread), data={"kept": 1})
-    await until_called(thread, "first:0")
-    await terminated(handle)
-    GATES[thread].set()
-    return str(handle.first_execution_run_id)
-
-
-async def test_recovering_a_run_left_running_is_refused_as_not_available(stage: Stage) -> None:
-    run = await gone_while_running(stage, "gone-recover")
-    refusal = await refused_start(
-        stage, "gone-recover", {"graph": held_chain("gone-recover"), "recover": True}
-    )
-    assert refusal.code == "NotAvailable"
-    assert refusal.message.startswith(f"recover would go on with run {run} from its last commit")
-
-
-async def test_a_run_left_running_is_ended_as_indeterminate_and_the_next_turn_starts(
-    stage: Stage,
-) -> None:
-    """SG-12, design section 3: both in one transaction, nothing guessed."""
-    run = await gone_while_running(stage, "gone-running")
-    handle = await stage.start("gone-running", GOOD)
-    result = await handle.result()
-    assert result["start"]["source"] == "thread"
-    assert [warning["code"] for warning in result["warnings"]] == ["run_was_lost"]
-    assert result["warnings"][0]["message"].startswith(
-        f"run {run} was left running at {run}:0 and its workflow is gone (reason: unknown); "
-    )
-    old, new = stage.log.runs("gone-running")
-    assert old.cause is not None
-    assert (old.phase, old.cause.kind, old.last_ordinal) == ("ended", "Indeterminate", 1)
-    assert (new.run_epoch, new.phase) == (2, "ended")
-    assert stage.log.state("gone-running").state.data == {"kept": 1}
 
 
 async def test_a_snapshot_and_an_empty_one_win_over_what_the_thread_has(stage: Stage) -> None:

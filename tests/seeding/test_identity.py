@@ -40,7 +40,9 @@ def test_checkpoint_ids_are_run_and_ordinal() -> None:
     assert identity.parse_checkpoint_id("a:b:0") == identity.CheckpointName("a:b", 0)
 
 
-@pytest.mark.parametrize("text", ["nope", "R:", ":7", "R:-1", "R:07", "R:x", "R:1234567890", ""])
+@pytest.mark.parametrize(
+    "text", ["nope", "R:", ":7", "R:-1", "R:07", "R:x", "R:1234567890", "a\0b:1", ""]
+)
 def test_what_is_no_checkpoint_id_is_none(text: str) -> None:
     assert identity.parse_checkpoint_id(text) is None
 

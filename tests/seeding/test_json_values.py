@@ -27,6 +27,7 @@ def nested(depth: int) -> Any:
         ({"n": 2**53 + 1}, NotJson("n", "integer beyond 2^53")),
         ({"n": "\ud800"}, NotJson("n", "text with a lone surrogate")),
         ({"o": {"\ud800": 1}}, NotJson("o", "object key with a lone surrogate")),
+        ({"o": {"a\0": 1}}, NotJson("o", "object key with U+0000")),
         (
             {"o": {"e\u0301": 1, "\u00e9": 2}},
             NotJson("o", "object with two keys that are the same text in NFC ('\u00e9')"),

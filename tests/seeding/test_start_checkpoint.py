@@ -148,7 +148,7 @@ def test_an_earlier_checkpoint_supersedes_the_run_and_starts_a_new_branch() -> N
         {
             "code": "effects_run_again",
             "message": "run R2 is ended as superseded and a new run starts at R2:3; effects of "
-            "the old run behind it, up to R2:6, are not known to the new one and run again "
-            f"under new keys. Its tickets are retired: {TICKET}.",
+            "the old run behind it, up to R2:6, run again under new keys; it has begun none. "
+            f"Its tickets are retired: {TICKET}.",
         }
     ]

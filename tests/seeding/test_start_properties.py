@@ -1,6 +1,5 @@
 """The start table is total, and depends on nothing but what it is given."""
 
-from contextlib import suppress
 from typing import Any
 
 from hypothesis import given
@@ -8,9 +7,8 @@ from hypothesis import strategies as st
 from seeding_strategies import JSON, OBJECTS, states
 from thread_facts import Phase, checkpoint_fact, run_fact
 
-from seeding.decisions import Open, StartDecision
-from seeding.errors import NotAvailable, StartRefused
-from seeding.executable import executable
+from seeding.decisions import Adopt, Open, Restore, StartDecision
+from seeding.errors import StartRefused
 from seeding.facts import BranchFact, CheckpointFact, RunFact, ThreadFacts
 from seeding.request import RunRequest
 from seeding.start import resolve_start
@@ -43,7 +41,16 @@ def requests(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def known_facts(draw: st.DrawFn) -> ThreadFacts:
     """Facts that a log can hold: only the run opened last may not have ended."""
-    latest = draw(st.none() | st.builds(run_fact, st.just("R2"), PHASES))
+    latest = draw(
+        st.none()
+        | st.builds(
+            run_fact,
+            st.just("R2"),
+            PHASES,
+            takeovers=st.integers(0, 6),
+            namespace=st.sampled_from([None, "default", "elsewhere"]),
+        )
+    )
     elsewhere = run_fact("R9", draw(PHASES), thread_id="bob")
     points: list[CheckpointFact | None] = [None, checkpoint_fact(elsewhere, draw(ordinals()))]
     if latest is not None:
@@ -56,6 +63,7 @@ def known_facts(draw: st.DrawFn) -> ThreadFacts:
     chain: RunFact | None = draw(st.sampled_from([None, None, None, latest]))
     return ThreadFacts(
         thread_id="alice",
+        namespace=draw(st.sampled_from([None, "default"])),
         version=draw(st.integers(0, 99)),
         highest_epoch=0 if latest is None else draw(st.integers(latest.run_epoch, 9)),
         branch_count=draw(st.integers(1, 4)) if latest or branch else 0,
@@ -87,8 +95,7 @@ def test_every_start_is_a_decision_or_a_named_refusal(
     if isinstance(decision, tuple):
         assert decision[1]
         return
-    with suppress(NotAvailable):
-        executable(decision)
+    assert isinstance(decision, Restore | Adopt | Open)
 
 
 @given(requests(), known_facts(), st.randoms())

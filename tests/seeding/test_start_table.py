@@ -8,6 +8,7 @@ from thread_facts import (
     ENDED,
     RUNNING,
     TICKET,
+    Phase,
     adopted,
     checkpoint_fact,
     facts,
@@ -20,13 +21,12 @@ from thread_facts import (
 from seeding.commits import BranchPoint
 from seeding.decisions import Restore
 from seeding.errors import (
-    NotAvailable,
+    InvalidRequest,
     TerminalSnapshot,
     ThreadBusy,
     UnknownCheckpoint,
     UnreadableSnapshot,
 )
-from seeding.executable import executable
 from seeding.facts import BranchFact, ThreadFacts
 from seeding.request import RunRequest
 from seeding.start import resolve_start
@@ -216,7 +216,7 @@ def test_an_unreadable_snapshot_is_never_a_fresh_start_fd_9(snapshot: Any) -> No
 def test_a_snapshot_while_a_run_has_not_ended_is_busy(known: ThreadFacts) -> None:
     said = refused(request(initialSnapshot={}), known, ThreadBusy)
     assert said.startswith("run R2 of thread 'alice' has not ended")
-    assert "The run's workflow is gone" in said
+    assert "Its workflow is gone" in said
 
 
 @pytest.mark.parametrize(
@@ -224,18 +224,18 @@ def test_a_snapshot_while_a_run_has_not_ended_is_busy(known: ThreadFacts) -> Non
 )
 def test_what_is_said_of_a_paused_run_that_is_in_the_way_can_be_done(asked: RunRequest) -> None:
     said = refused(asked, AWAITING, ThreadBusy)
-    assert "taking it over and abandoning it are not available in this version" in said
-    assert "Start another thread, with its state as initialSnapshot" in said
-    with pytest.raises(NotAvailable):
-        executable(resolve_start(request(abandon=True), AWAITING))
-    executable(resolve_start(request(initialSnapshot={}), facts()))
+    assert "a start without any of these takes it over" in said
+    assert adopted(request(), AWAITING).run_id == "R2"
+    assert "abandon ends it first" in said
+    assert opened(asked.model_copy(update={"abandon": True}), AWAITING).ends[0].run_id == "R2"
 
 
 def test_what_is_said_of_a_run_left_running_that_is_in_the_way_can_be_done() -> None:
     said = refused(request(message="more", recover=True), RUNNING, ThreadBusy)
-    assert "a start without initialSnapshot" in said
-    assert "ends it as Indeterminate and is the thread's next turn" in said
-    executable(resolve_start(request(message="more"), RUNNING))
+    assert "recover goes on with it, abandon ends it first" in said
+    assert "without any of these ends it as Indeterminate and is the thread's next turn" in said
+    assert adopted(request(recover=True), RUNNING).start.source == "recovered"
+    assert opened(request(message="more"), RUNNING).ends[0].cause.kind == "Indeterminate"
 
 
 def test_an_abandoned_run_is_ended_as_cancelled_in_the_same_transaction() -> None:
@@ -294,3 +294,74 @@ def test_a_fork_while_a_run_has_not_ended_is_busy_unless_abandoned() -> None:
     assert TICKET in refused(request(forkFrom="R1:6"), known, ThreadBusy)
     decision = opened(request(forkFrom="R1:6", abandon=True), known)
     assert [ending.cause.message for ending in decision.ends] == ["abandoned"]
+
+
+def test_a_run_taken_over_five_times_without_a_commit_is_ended_recover_or_not() -> None:
+    """AW-14."""
+    spent = facts(run_fact(phase="running", takeovers=5, lost_because="terminated"))
+    decision = opened(request(recover=True), spent)
+    assert decision.start.source == "thread"
+    assert [ending.to_json() for ending in decision.ends] == [
+        {
+            "runId": "R2",
+            "cause": {
+                "kind": "Indeterminate",
+                "message": "the run was left running and it was taken over 5 times without a "
+                "commit",
+                "details": {"reason": "no progress", "takeovers": 5},
+            },
+        }
+    ]
+    assert [warning.code for warning in decision.warnings] == ["run_was_lost"]
+    once_less = facts(run_fact(phase="running", takeovers=4))
+    assert adopted(request(recover=True), once_less).start.source == "recovered"
+
+
+def test_a_run_that_waits_may_be_taken_over_as_often_as_it_takes() -> None:
+    """AW-14: reaching Awaiting resets the count."""
+    waiting = facts(run_fact(phase="awaiting", takeovers=9))
+    assert adopted(request(), waiting).start.source == "paused"
+
+
+@pytest.mark.parametrize("phase", ["awaiting", "running"])
+def test_a_run_of_another_namespace_is_taken_over_only_when_that_is_asked_for(
+    phase: Phase,
+) -> None:
+    """The server guarantees one open run a thread within one namespace only."""
+    known = facts(run_fact(phase=phase, namespace="eu"), namespace="us")
+    said = refused(request(), known, ThreadBusy)
+    assert "it belongs to namespace 'eu' and may still be executed there" in said
+    assert adopted(request(recover=True), known).run_id == "R2"
+    assert opened(request(abandon=True), known).ends[0].cause.message == "abandoned"
+    here = facts(run_fact(phase=phase, namespace="us"), namespace="us")
+    assert not isinstance(resolve_start(request(), here), str)
+
+
+def test_an_ephemeral_run_is_no_point_to_fork_from() -> None:
+    run = run_fact("R1", config={"checkpointStore": "ephemeral"})
+    known = facts(run_fact(), fork=checkpoint_fact(run, 6))
+    said = refused(request(forkFrom="R1:6"), known, InvalidRequest)
+    assert said.startswith("forkFrom R1:6 is of an ephemeral run")
+
+
+def test_a_rewind_names_the_effects_that_run_again_and_keeps_the_graph_of_the_position() -> None:
+    run = run_fact(phase="awaiting")
+    point = checkpoint_fact(run, 3, effects_behind=("pay:0 (done)", "mail:1 (begun)"))
+    known = facts(run, checkpoint=point, requested_graph="expense-review@ffffffffffffffff")
+    warnings = opened(request(checkpointId="R2:3"), known).warnings
+    assert [warning.code for warning in warnings] == ["effects_run_again", "pinned_graph"]
+    assert "run again under new keys: pay:0 (done), mail:1 (begun)." in warnings[0].message
+    assert warnings[1].message == (
+        "the position is of graph expense-review@0123456789abcdef, which goes on; not "
+        "expense-review@ffffffffffffffff"
+    )
+
+
+def test_a_fork_from_the_middle_of_an_ended_run_goes_on_at_its_position() -> None:
+    point = checkpoint_fact(run_fact("R1"), 3, effects_behind=("pay:0 (done)",))
+    decision = opened(request(forkFrom="R1:3"), facts(run_fact(), fork=point))
+    assert decision.goes_on_at == "R1:3"
+    assert [warning.code for warning in decision.warnings] == ["effects_run_again"]
+    end = checkpoint_fact(run_fact("R1"), 6, effects_behind=())
+    at_end = opened(request(forkFrom="R1:6"), facts(run_fact(), fork=end))
+    assert (at_end.goes_on_at, at_end.warnings) == (None, ())

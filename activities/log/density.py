@@ -1,0 +1,74 @@
+"""Whether commits and messages follow each other without a gap: pure, no database.
+
+Ordinals of a run are dense from 0, versions of a thread are those of its runs together, and the
+messages of a branch go on where what it stands on ends. Pruning leaves of a run its first and
+last commit only, and every message.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from activities.log.commit_checks import Bodies
+
+StoredRow = Mapping[Any, Any]
+
+
+class Density:
+    """Takes a thread's versions in ascending order and says where something is missing.
+
+    Args:
+        floors: The floors of the thread's branches.
+        base: Returns how many messages the point holds that a branch stands on; None for a
+            branch that is not there.
+    """
+
+    def __init__(self, floors: Mapping[str, int], base: Callable[[str], int | None]) -> None:
+        self._floors = floors
+        self._base = base
+        self._highest = max(floors.values(), default=0)
+        self._last_version = 0
+        self._ordinals: dict[str, int] = {}
+        self._counts: dict[str, int | None] = {}
+
+    def is_pruned(self, branch: str, version: int) -> bool:
+        """Whether the run that committed ``version`` on a branch was pruned."""
+        return version <= self._floors.get(branch, 0)
+
+    def add_commit(self, row: StoredRow) -> Iterator[str]:
+        """Yield what is missing before a commit."""
+        version, before = row["thread_version"], self._last_version
+        if version != before + 1 and version - 1 > self._highest:
+            yield f"commit {max(before, self._highest) + 1} is missing"
+        self._last_version = version
+        due = self._ordinals.get(row["run_id"], -1) + 1
+        jumped = due == 1 and row["kind"] == "Ended" and self.is_pruned(row["branch"], version)
+        if row["ordinal"] != due and not jumped:
+            yield f"run {row['run_id']} has no commit {due}"
+        self._ordinals[row["run_id"]] = row["ordinal"]
+
+    def add_messages(self, bodies: Bodies) -> Iterator[str]:
+        """Yield what is missing between the messages before and those of one version."""
+        for row in bodies.messages:
+            due = self._count(row["branch"])
+            if due is None:
+                continue
+            if row["place"] != due:
+                yield f"message {due} of branch {row['branch']!r} is missing"
+            self._counts[row["branch"]] = row["place"] + 1
+
+    def check_count(self, row: StoredRow) -> Iterator[str]:
+        """Yield whether a commit counts other messages than there are up to it."""
+        found = self._count(row["branch"])
+        if found is not None and row["message_count"] != found:
+            yield f"it counts {row['message_count']} messages and {found} are there"
+
+    def check_end(self) -> Iterator[str]:
+        """Yield whether the runs have another number of commits in all than the thread."""
+        expected = sum(last + 1 for last in self._ordinals.values())
+        if expected != self._last_version:
+            yield f"its runs have {expected} commits and its last version is {self._last_version}"
+
+    def _count(self, branch: str) -> int | None:
+        if branch not in self._counts:
+            self._counts[branch] = self._base(branch)
+        return self._counts[branch]

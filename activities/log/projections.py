@@ -1,0 +1,109 @@
+"""The projections of a thread in the database: made from its commits, read, written again."""
+
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, Table, bindparam, delete, func, insert, or_, select
+
+from activities.log.encoding import verify_commit_row
+from activities.log.facts import MANY
+from activities.log.floors import read_floors
+from activities.log.projecting import ProjectionFold, Projections, differing_columns
+from activities.log.records import Row
+from activities.log.tables import commits, run_owners, runs, threads, tickets
+
+_AT_ONCE = 200
+_COMMITS = (
+    select(commits)
+    .where(commits.c.thread_id == bindparam("thread"))
+    .order_by(commits.c.thread_version)
+    .execution_options(yield_per=_AT_ONCE)
+)
+_RUNS_OF_THREAD = select(commits.c.run_id).where(commits.c.thread_id == bindparam("thread"))
+_OWNERS = (
+    select(run_owners.c.run_id, func.max(run_owners.c.owner_epoch))
+    .where(run_owners.c.run_id.in_(_RUNS_OF_THREAD))
+    .group_by(run_owners.c.run_id)
+)
+_STORED = {
+    threads: select(threads).where(threads.c.thread_id == bindparam("thread")),
+    runs: select(runs).where(
+        or_(runs.c.thread_id == bindparam("thread"), runs.c.run_id.in_(_RUNS_OF_THREAD))
+    ),
+    tickets: select(tickets).where(tickets.c.run_id.in_(_RUNS_OF_THREAD)),
+}
+_KEYS: Mapping[Table, str] = {threads: "thread_id", runs: "run_id", tickets: "ticket"}
+_STRAY = {table: table.c.run_id.not_in(select(commits.c.run_id)) for table in (tickets, run_owners)}
+
+
+def new_fold(connection: Connection, thread_id: str) -> ProjectionFold:
+    """Return a fold that knows who owns the runs of a thread, and how far it was pruned."""
+    owners = {name: epoch for name, epoch in connection.execute(_OWNERS, {"thread": thread_id})}
+    return ProjectionFold(owners, read_floors(connection, thread_id))
+
+
+def make_projections(connection: Connection, thread_id: str) -> Projections:
+    """Return the projections that the commits of a thread make; none for one without commits.
+
+    Raises:
+        CorruptLog: A commit is not what was accepted, or the commits do not lead to it.
+    """
+    fold = new_fold(connection, thread_id)
+    # A server's cursor is closed before its connection, also where a row ends the reading.
+    with connection.execute(_COMMITS, {"thread": thread_id}) as found:
+        for row in found.mappings():
+            verify_commit_row(row)
+            fold.add(row)
+    return fold.made
+
+
+def read_projections(connection: Connection, thread_id: str) -> Projections:
+    """Return the projections of a thread as they are stored."""
+    found: list[dict[str, Row]] = []
+    for table, statement in _STORED.items():
+        rows = connection.execute(statement, {"thread": thread_id}).mappings()
+        found.append({row[_KEYS[table]]: dict(row) for row in rows})
+    return Projections(*found)
+
+
+def write_projections(
+    connection: Connection, stored: Projections, made: Projections
+) -> tuple[int, int, int]:
+    """Write the rows that differ and remove those that no commit makes.
+
+    Returns:
+        How many heads, runs and tickets that were.
+    """
+    parts = zip(_STORED, stored, made, strict=True)
+    heads, of_runs, of_tickets = (_write(connection, *part) for part in parts)
+    return heads, of_runs, of_tickets
+
+
+def read_stray_rows(connection: Connection, table: Table) -> list[tuple[str, str]]:
+    """Return the runs without a commit that a table has rows of, each with one such row's key."""
+    key = table.c.ticket if table is tickets else table.c.run_id
+    statement = select(table.c.run_id, key).where(_STRAY[table]).order_by(table.c.run_id, key)
+    return [(row[0], row[1]) for row in connection.execute(statement)]
+
+
+def remove_stray_tickets(connection: Connection) -> int:
+    """Remove the tickets of runs that have no commit, and return how many there were."""
+    return connection.execute(delete(tickets).where(_STRAY[tickets])).rowcount
+
+
+def _write(
+    connection: Connection,
+    table: Table,
+    stored: Mapping[str, Row],
+    made: Mapping[str, Row],
+) -> int:
+    names = [
+        name for name in {**stored, **made} if differing_columns(stored.get(name), made.get(name))
+    ]
+    key = table.c[_KEYS[table]]
+    for first in range(0, len(names), MANY):
+        # Also one that is stored under another run or thread than its own.
+        connection.execute(delete(table).where(key.in_(names[first : first + MANY])))
+    rows = [made[name] for name in names if name in made]
+    if rows:
+        connection.execute(insert(table), rows)
+    return len(names)
