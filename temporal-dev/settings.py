@@ -19,6 +19,8 @@ DYNAMIC_CONFIG = {
 TEST_DYNAMIC_CONFIG = {
     # A run younger than a second may not continue as new; tests do not wait for that.
     "history.workflowIdReuseMinimalInterval": '"0s"',
+    # A closed execution is deleted once the server has noted that it closed, every 30 seconds.
+    "history.transferProcessorUpdateAckInterval": '"500ms"',
 }
 """Settings for tests only; in use a run continues as new at natural boundaries."""
 

@@ -6,10 +6,11 @@ import sys
 from activities.log import CommitLog
 from seeding.commits import Disposition, ThreadCommit, operation
 
+BEHIND = ("OperationReused", "OrdinalConflict", "ThreadVersionConflict")
 
-def main() -> None:
-    """Append ``count`` commits, reading the log again after each refusal; print the receipts."""
-    url, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+
+def append(url: str, name: str, count: int) -> list[list[object]]:
+    """Append ``count`` commits to run r1, reading the log again after each refusal."""
     receipts: list[list[object]] = []
     with CommitLog.open(url) as log:
         while len(receipts) < count:
@@ -30,15 +31,14 @@ def main() -> None:
             )
             answer = log.append([made])
             if answer.refusal is not None:
-                expected = ("OperationReused", "OrdinalConflict", "ThreadVersionConflict")
-                assert answer.refusal.code in expected, answer.refusal
+                assert answer.refusal.code in BEHIND, answer.refusal
                 continue
             assert answer.receipt is not None
             assert not answer.receipt.duplicate
             receipt = answer.receipt
             receipts.append([receipt.ordinal, receipt.thread_version, receipt.payload_hash])
-    print(json.dumps(receipts))
+    return receipts
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(append(sys.argv[1], sys.argv[2], int(sys.argv[3]))))

@@ -1,7 +1,15 @@
-"""A writer on a log under test: it counts ordinals and versions, and dumps whole logs."""
+"""A writer on a log under test: it counts ordinals and versions.
 
-from collections.abc import Sequence
+Also what every test needs past the log: whole dumps, changed rows, held locks, other processes.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import create_engine, select
@@ -178,3 +186,47 @@ def dump(url: str) -> dict[str, list[tuple[Any, ...]]]:
         }
     engine.dispose()
     return found
+
+
+def change(url: str, *statements: str) -> None:
+    """Change rows or tables past the log."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+    engine.dispose()
+
+
+@contextmanager
+def locked(url: str) -> Generator[None]:
+    """Another connection holds the lock that a writer of thread t needs."""
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    if engine.name == "sqlite":
+        begin = ("BEGIN IMMEDIATE",)
+    else:
+        begin = ("BEGIN", "SELECT 1 FROM threads WHERE thread_id = 't' FOR UPDATE")
+    with engine.connect() as other:
+        for statement in begin:
+            other.exec_driver_sql(statement)
+        yield
+        other.exec_driver_sql("ROLLBACK")
+    engine.dispose()
+
+
+def process(script: str, *arguments: str) -> "subprocess.Popen[str]":
+    """Start a script of this folder in a process of its own; it waits for a line."""
+    here = Path(__file__).parent
+    return subprocess.Popen(
+        [sys.executable, str(here / script), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(here.parent.parent)},
+    )
+
+
+def finished(started: "subprocess.Popen[str]") -> str:
+    """Let a process begin and return what it printed, once it has ended well."""
+    printed, _ = started.communicate("\n", timeout=100)
+    assert started.returncode == 0
+    return printed

@@ -73,9 +73,9 @@ def _costs(log_url: str, messages: int) -> dict[str, int]:
     return costs
 
 
-def test_no_call_sends_more_statements_on_a_long_thread(tmp_path: Any) -> None:
-    short = _costs(f"sqlite:///{tmp_path / 'short.db'}", 10)
-    long = _costs(f"sqlite:///{tmp_path / 'long.db'}", 2_000)
+def test_no_call_sends_more_statements_on_a_long_thread(new_log_url: Callable[[], str]) -> None:
+    short = _costs(new_log_url(), 10)
+    long = _costs(new_log_url(), 2_000)
     assert short == long
     assert short["step"] <= 12
     assert short["state"] <= 9
@@ -128,17 +128,22 @@ def test_a_commit_adds_the_rows_of_what_it_changed_and_no_others(
     assert grown == {"commits": 1, "messages": 1, "cells": 2, "run_rows": 1}
 
 
-def test_a_cell_with_a_long_history_is_read_by_seeking(running: Writer) -> None:
+def test_a_cell_with_a_long_history_is_read_by_seeking_in_a_sqlite_file(sqlite_url: str) -> None:
     """The plan of the read uses its index for every step and scans no history."""
-    _grow(running, 10)
-    engine: Engine = running.log._engine  # pyright: ignore[reportPrivateUsage]
-    with counted(running.log) as statements:
-        running.log.position("r1")
-    sent = next(text for text in statements if "RECURSIVE" in text)
-    with engine.connect() as connection:
-        blanks = tuple("x" for _ in range(sent.count("?")))
-        plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sent}", blanks)]
-    seeks = [line for line in plan if "cells" in line]
-    assert seeks
-    assert all(line.startswith("SEARCH cells") and "key" in line for line in seeks[1:]), plan
-    assert "SCAN cells" not in "".join(plan)
+    with CommitLog.open(sqlite_url) as log:
+        running = Writer(log)
+        running.open()
+        _grow(running, 10)
+        engine: Engine = log._engine  # pyright: ignore[reportPrivateUsage]
+        with counted(log) as statements:
+            log.position("r1")
+        sent = next(text for text in statements if "RECURSIVE" in text)
+        with engine.connect() as connection:
+            blanks = tuple("x" for _ in range(sent.count("?")))
+            plan = [
+                row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sent}", blanks)
+            ]
+        seeks = [line for line in plan if "cells" in line]
+        assert seeks
+        assert all(line.startswith("SEARCH cells") and "key" in line for line in seeks[1:]), plan
+        assert "SCAN cells" not in "".join(plan)

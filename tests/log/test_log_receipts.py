@@ -182,7 +182,7 @@ async def test_the_same_from_an_event_loop(log_url: str) -> None:
         assert run.run_id == "r1"
         assert (await log.state_async("t", messages=False)).checkpoint_id == "r1:0"
         assert await log.take_over_async("r1", "chain-10") == 2
-        owners = dump(log_url)["run_owners"]
+        owners = [row[:-1] for row in dump(log_url)["run_owners"]]  # without its checksum
         assert owners == [
             (
                 "r1",

@@ -1,9 +1,10 @@
 """What is read: the state at any commit, branches, positions, rows."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from log_writer import Clock, Writer, drop, message, next_turn, opening, put
 
@@ -350,13 +351,19 @@ class Fold:
                 cell[command.key] = command.value
 
 
-@settings(max_examples=25, deadline=None)
+@settings(
+    max_examples=25,
+    deadline=None,
+    # Each example makes a log of its own.
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(steps=STEPS, data=st.data())
 def test_the_state_at_every_checkpoint_is_the_fold_of_its_lineage(
-    tmp_path_factory: Any, steps: list[tuple[int, list[StateCommand], str]], data: st.DataObject
+    new_log_url: Callable[[], str],
+    steps: list[tuple[int, list[StateCommand], str]],
+    data: st.DataObject,
 ) -> None:
-    url = f"sqlite:///{tmp_path_factory.mktemp('fold') / 'log.db'}"
-    with CommitLog.open(url, clock=Clock()) as log:
+    with CommitLog.open(new_log_url(), clock=Clock()) as log:
         writer, fold, branch = Writer(log), Fold(), "main"
         writer.open()
         seen: dict[str, Fold] = {writer.at: fold.copy()}

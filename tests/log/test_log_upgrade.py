@@ -1,4 +1,7 @@
-"""A log that an older version of this project wrote is brought forward with all it holds."""
+"""A log that an older version of this project wrote is brought forward with all it holds.
+
+Only SQLite files are of version 1, the first one that could be.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -15,11 +18,11 @@ VERSIONS = Path(__file__).parent / "versions"
 
 
 @pytest.fixture
-def written_by_1(log_url: str) -> str:
+def written_by_1(sqlite_url: str) -> str:
     """The URL of a log of version 1, with two threads, three runs and a taken-over one."""
-    with closing(sqlite3.connect(log_url.removeprefix("sqlite:///"))) as connection:
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
         connection.executescript((VERSIONS / "1.sql").read_text(encoding="utf-8"))
-    return log_url
+    return sqlite_url
 
 
 def test_a_reader_asks_for_the_upgrade_and_changes_nothing(written_by_1: str) -> None:
