@@ -15,7 +15,8 @@ def run_result(log: AsyncLogReader, run_id: str) -> JsonObject | None:
     """Return the whole result of an ended run; None while it is live.
 
     ``results`` holds the outputs of every execution by key (SG-8), the largest by reference,
-    and is an empty list where the iteration budget ended the run (SG-14).
+    and is an empty list where the iteration budget ended the run (SG-14). Of a pruned run no
+    outputs are left; its result says so with ``pruned``.
     """
     run = log.run(run_id)
     if run is None or run.result is None:
@@ -23,6 +24,7 @@ def run_result(log: AsyncLogReader, run_id: str) -> JsonObject | None:
     results: JsonObject | list[JsonObject] = []
     if run.result.get("status") != "max_iterations_exceeded":
         results = _results(log, run_id)
+    pruned: JsonObject = {"pruned": True} if run.pruned else {}
     return {
         "runId": run_id,
         "threadId": run.thread_id,
@@ -32,6 +34,7 @@ def run_result(log: AsyncLogReader, run_id: str) -> JsonObject | None:
         "metadata": run.result.get("metadata", {}),
         "warnings": run.result.get("warnings", []),
         "start": run.result.get("start", {}),
+        **pruned,
     }
 
 

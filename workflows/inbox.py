@@ -16,18 +16,18 @@ from seeding.errors import (
 )
 from seeding.model import JsonObject
 from seeding.tickets import OpenTicket, TicketClosing
+from workflows.accepted_commands import CommandMemory, as_told
 from workflows.admission import (
     Admission,
     Phase,
     Situation,
     admit,
     already_decided,
-    route,
     unknown_ticket,
 )
 from workflows.carrying import bounded_carry
 from workflows.command_queue import CommandQueue
-from workflows.commands import Answer, Arguments
+from workflows.commands import Arguments
 from workflows.inbox_model import (
     AnswerTaken,
     CancelRequest,
@@ -37,15 +37,12 @@ from workflows.inbox_model import (
     LiftTaken,
     PauseTaken,
     RefusalEntry,
-    Remembered,
     Reply,
     Taken,
 )
-from workflows.instants import Moment, read_moment
+from workflows.instants import Moment
+from workflows.kept_answers import KeptAnswers, judged
 from workflows.refusals import MAX_REFUSALS, refusal_entry
-
-MAX_COMMANDS = 10_000
-"""How many command ids are remembered: the newest. Those of decided tickets are in the log."""
 
 NextOccurrence = Callable[[str], int]
 Behind = Mapping[str, int] | NextOccurrence
@@ -71,9 +68,8 @@ class Inbox:
         self._open_names: list[str] = []
         self._pause: str | None = None
         self._queue = CommandQueue()
-        self._kept: list[KeptAnswer] = []
-        self._kept_bytes = 0
-        self._commands: dict[str, Remembered] = {}
+        self._kept = KeptAnswers()
+        self._commands = CommandMemory()
         self._refusals: list[RefusalEntry] = []
         self._cancel: CancelRequest | None = None
         self._unnamed_used = False
@@ -193,11 +189,10 @@ class Inbox:
     def ended(self, cause: str) -> None:
         """Learn that the run is over; what was accepted and not committed is listed as refused."""
         error = PipelineTerminal(f"the run ended first ({cause})", cause=cause)
-        for item in (*self._queue.items, *self._kept):
+        for item in (*self._queue.items, *self._kept.release()):
             self._refuse_late(item, error)
         self._phase, self._cause = "ended", cause
         self._queue.clear()
-        self._kept, self._kept_bytes = [], 0
         self._open, self._open_names, self._pause = {}, [], None
 
     # --- what the engine asks -------------------------------------------------------------
@@ -279,13 +274,13 @@ class Inbox:
             winner=self._queue.winner,
             can_ask=self._can_ask,
             next_occurrence=self._next_occurrence,
-            commands=self._commands,
+            commands=self._commands.known,
             unnamed_used=self._unnamed_used,
             cancelling=self._cancel is not None,
             cause=self._cause,
             on_busy=self._on_busy,
-            kept_count=len(self._kept),
-            kept_bytes=self._kept_bytes,
+            kept_count=len(self._kept.items),
+            kept_bytes=self._kept.size,
         )
 
     def _apply(self, admission: Admission) -> None:
@@ -295,7 +290,7 @@ class Inbox:
                 self._queue.add(effect)
                 self._unnamed_used = self._unnamed_used or effect.unnamed
             case KeptAnswer():
-                self._keep(effect)
+                self._kept.keep(effect)
                 self._unnamed_used = self._unnamed_used or effect.unnamed
             case PauseTaken() | LiftTaken():
                 self._queue.add(effect)
@@ -305,46 +300,31 @@ class Inbox:
                 return
         if admission.command_id is not None:
             reply = admission.reply
-            self._remember(admission.command_id, reply.ticket, pending=reply.pending)
-
-    def _keep(self, kept: KeptAnswer) -> None:
-        self._kept.append(kept)
-        self._kept_bytes += kept.size
-
-    def _remember(self, command: str, ticket: str | None, *, pending: bool = False) -> None:
-        self._commands[command] = Remembered(command_id=command, ticket=ticket, pending=pending)
-        while len(self._commands) > MAX_COMMANDS:
-            del self._commands[next(iter(self._commands))]
+            self._commands.remember(admission.command_id, reply.ticket, pending=reply.pending)
 
     def _learn(self, closings: Sequence[TicketClosing]) -> None:
         """Note how tickets were closed; a reserved answer that lost its ticket is refused."""
         for closing in closings:
-            if closing.command_id is not None and closing.command_id not in self._commands:
-                self._remember(closing.command_id, closing.ticket)
+            if closing.command_id is not None and closing.command_id not in self._commands.known:
+                self._commands.remember(closing.command_id, closing.ticket)
         for answer, closing in self._queue.learn(closings):
             self._refuse_late(answer, already_decided(closing))
 
     def _settle_kept(self) -> None:
         """Judge the kept answers whose ticket is open, and refuse those that came to nothing."""
-        if not self._kept:
+        if not self._kept.items:
             return
-        kept, self._kept, self._kept_bytes = self._kept, [], 0
+        kept = self._kept.release()
         situation = self._situation()
         for item in kept:
-            opened = self._open.get(item.answer.ticket or "")
-            as_of = read_moment(item.received_at)
-            if opened is not None:
-                as_of = max(as_of, read_moment(opened.created_at))
-            try:
-                goes = route(situation, item.answer, as_of)
-            except CommandRefused as error:
-                self._refuse_late(item, error)
-                continue
-            if isinstance(goes, KeptAnswer):
-                self._keep(item)
-            else:
-                told = {"unnamed": item.unnamed, "received_at": item.received_at}
-                self._queue.add(goes.model_copy(update=told))
+            goes = judged(situation, item, self._open)
+            match goes:
+                case AnswerTaken():
+                    self._queue.add(goes)
+                case KeptAnswer():
+                    self._kept.keep(goes)
+                case CommandRefused():
+                    self._refuse_late(item, goes)
 
     def _refuse_late(self, item: Taken | KeptAnswer, error: CommandRefused) -> None:
         """List the refusal of a command that was accepted; its command id counts as unused.
@@ -352,20 +332,12 @@ class Inbox:
         One that is the committed winner itself, delivered again to a run that was restored, is
         no refusal.
         """
-        match item:
-            case PauseTaken():
-                name, payload, ticket, command = "pause", {"reason": item.reason}, None, None
-            case LiftTaken():
-                name, payload, ticket, command = _told(item, item.ticket, item.command_id)
-            case AnswerTaken(closing=closing):
-                name, payload, ticket, command = _told(item, closing.ticket, closing.command_id)
-            case KeptAnswer(answer=answer):
-                name, payload, ticket, command = _told(answer, answer.ticket, answer.command_id)
+        name, payload, ticket, command = as_told(item)
         if command is not None:
             committed = self._queue.decided(ticket)
             if committed is not None and committed.command_id == command:
                 return
-            self._commands.pop(command, None)
+            self._commands.forget(command)
         self._refuse(refusal_entry(name, [payload], item.received_at, error))
 
     def _refuse(self, entry: RefusalEntry) -> None:
@@ -386,11 +358,11 @@ class Inbox:
                 pause=self._pause,
                 queue=self._queue.items,
                 head_taken=self._queue.head_taken,
-                kept=self._kept,
+                kept=self._kept.items,
                 cancel=self._cancel,
                 unnamed_used=self._unnamed_used,
                 on_busy=self._on_busy,
-                commands=list(self._commands.values()),
+                commands=list(self._commands.known.values()),
                 refusals=self._refusals,
             )
         )
@@ -404,10 +376,9 @@ class Inbox:
         inbox._on_busy = carry.on_busy
         inbox._open_names, inbox._pause = carry.open, carry.pause
         inbox._queue = CommandQueue(carry.queue, head_taken=carry.head_taken)
-        inbox._kept = list(carry.kept)
-        inbox._kept_bytes = sum(kept.size for kept in carry.kept)
+        inbox._kept = KeptAnswers(carry.kept)
         inbox._cancel, inbox._unnamed_used = carry.cancel, carry.unnamed_used
-        inbox._commands = {item.command_id: item for item in carry.commands}
+        inbox._commands = CommandMemory(carry.commands)
         inbox._refusals = list(carry.refusals)
         return inbox
 
@@ -421,9 +392,3 @@ def _occurrence_reader(behind: Behind) -> NextOccurrence:
         return behind
     mapping: Mapping[str, int] = behind
     return lambda node_id: mapping.get(node_id, 0)
-
-
-def _told(
-    command: LiftTaken | AnswerTaken | Answer, ticket: str | None, command_id: str | None
-) -> tuple[str, JsonObject, str | None, str | None]:
-    return "resume", command.payload(), ticket, command_id

@@ -35,6 +35,8 @@ RUN = "Run"
 CONTINUED = "fermataContinued"
 """The one key of the argument that an execution hands to the next of its chain."""
 
+_REQUEST_TIME = timedelta(seconds=10)
+
 
 @workflow.defn(dynamic=True)
 class Run:
@@ -94,7 +96,7 @@ class Run:
             try:
                 await workflow.execute_activity(
                     REQUEST_CANCEL,
-                    start_to_close_timeout=timedelta(seconds=10),
+                    start_to_close_timeout=_REQUEST_TIME,
                     retry_policy=RetryPolicy(maximum_interval=timedelta(seconds=5)),
                 )
                 await workflow.wait_condition(lambda: workflow.cancellation_reason() is not None)

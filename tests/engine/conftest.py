@@ -1,9 +1,11 @@
 from collections.abc import AsyncGenerator
 
+import pytest
 import pytest_asyncio
 from temporalio.client import Client
 from temporalio.testing import TimeSkippingConfig, WorkflowEnvironment
 
+import activities.run_node
 from client.failures import DATA_CONVERTER
 from settings import server_settings, temporal_binary
 from tests.engine.stage import Stage, staged
@@ -22,6 +24,20 @@ async def stage(client: Client, log_url: str) -> AsyncGenerator[Stage]:
     """A served stage."""
     async with staged(client, log_url) as served:
         yield served
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def idle(
+    client: Client, log_url: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[Stage]:
+    """A stage that nobody serves yet; it heartbeats as often as a worker process expects."""
+    monkeypatch.setattr(activities.run_node, "HEARTBEAT_SECONDS", 0.2)
+    opened = Stage(client, log_url)
+    opened.open()
+    try:
+        yield opened
+    finally:
+        await opened.close()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

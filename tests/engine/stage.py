@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -17,7 +17,7 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
 )
 from temporalio.exceptions import ApplicationError, CancelledError
-from temporalio.worker import Worker
+from temporalio.worker import Interceptor, Worker
 
 from activities.graph_folder import GraphFolder
 from activities.log import CommitLog
@@ -41,6 +41,7 @@ class Stage:
     cached: int = 1000
     task_queue: str = field(default_factory=lambda: f"q-{uuid.uuid4().hex[:6]}")
     resources: Resources | None = None
+    interceptors: Sequence[Interceptor] = ()
     _worker: Worker | None = None
     _serving: "asyncio.Task[None] | None" = None
 
@@ -70,10 +71,12 @@ class Stage:
             self.client,
             task_queue=self.task_queue,
             plugins=[fermata_plugin(self.resources)],
+            interceptors=self.interceptors,
             max_cached_workflows=self.cached,
             max_concurrent_workflow_tasks=50 if self.cached else 1,
             sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
             graceful_shutdown_timeout=timedelta(seconds=1),
+            max_heartbeat_throttle_interval=timedelta(seconds=0.2),
             build_id=BUILD_ID,
         )
         self._serving = asyncio.create_task(self._worker.run())

@@ -114,6 +114,17 @@ CONFIG_PROBLEMS: list[tuple[str, JsonObject, str]] = [
         {"maxRetries": 11},
         "config maxRetries is 11; it is a whole number from 0 to 10",
     ),
+    (
+        "http_request",
+        {"metod": "POST"},
+        "unknown config key 'metod'; known are url, method, headers, body, timeout, maxRetries",
+    ),
+    (
+        "http_request",
+        {"follow_redirects": False},
+        "config follow_redirects cannot be false in this version: redirects are followed on the "
+        "same host; leave it out",
+    ),
     ("chat", {"model": "m"}, "config baseUrl is missing"),
     (
         "chat_model",
@@ -144,6 +155,7 @@ def test_the_config_is_checked(type_name: str, config: JsonObject, problem: str)
         ("gateway", {"branches": [{"name": "a", "value": 1, "id": "7"}], "theme": "dark"}),
         ("set", {"state_update": {"data": {"a": "{b}"}, "messages": None}}),
         ("http_request", {"url": "", "headers": [], "body": "", "follow_redirects": True}),
+        ("http_request", {"url": "", "nodeType": "default", "instanceTitle": "users"}),
         ("chat", {"baseUrl": "http://localhost/v1", "model": "m", "maxTokens": 10}),
     ],
 )
@@ -232,3 +244,19 @@ def test_a_sample_of_the_editor_lacks_only_types_that_do_not_exist(name: str, un
         assert problems(json.loads(path.read_text()))[:-1] == unknown
     else:
         assert resolve(load(path), {}).graph.id
+
+
+EDITOR_TYPES = (
+    *("json_loader", "text_input", "foreach", "chat_output", "text_output", "if_else", "gateway"),
+    *("prompt_template", "chat_model", "notes"),
+)
+"""Types whose config the editor writes, with keys for itself."""
+
+
+@pytest.mark.parametrize("type_name", [*BUILTIN_TYPES])
+def test_an_unknown_config_key_is_refused_by_every_type_that_people_write_by_hand(
+    type_name: str,
+):
+    found = find_problems(read_graph(short(n={"type": type_name, "config": {"unknwon": 1}})))
+    refused = [problem for problem in found if "unknown config key 'unknwon'" in problem]
+    assert len(refused) == (0 if type_name in EDITOR_TYPES else 1)

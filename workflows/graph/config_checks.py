@@ -2,7 +2,8 @@
 
 A type people write by hand (``value``, ``for_each``, ``gate``, ``reply``) has no unknown keys,
 so that a typing error is found before anything runs. A type of the editor carries keys that
-are for the editor alone; those are passed over.
+are for the editor alone; those are passed over. ``http_request`` is both: it passes over the
+keys that the editor is known to write.
 """
 
 from collections.abc import Callable, Iterator, Mapping

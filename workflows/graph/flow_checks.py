@@ -15,6 +15,15 @@ CHAT_KEYS = (
     *("baseUrl", "model", "system", "prompt", "temperature", "maxTokens", "apiKeyEnv"),
     *("timeout", "maxRetries"),
 )
+REQUEST_KEYS = ("url", "method", "headers", "body", "timeout", "maxRetries")
+REDIRECT_KEYS = ("follow_redirects", "followRedirects")
+EDITOR_KEYS = (
+    *REDIRECT_KEYS,
+    *("nodeType", "instanceTitle", "instanceDescription", "instanceBadge"),
+    *("dynamicInputs", "dynamicOutputs"),
+)
+"""What the editor writes into a config for itself, where its type and ours have one name."""
+
 SECRET_KEYS = ("apiKey", "api_key")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MOST_SECONDS = 280
@@ -92,6 +101,13 @@ def _template(node: Node) -> Iterator[str]:
 
 
 def _request(node: Node) -> Iterator[str]:
+    yield from unknown_keys(node, REQUEST_KEYS, EDITOR_KEYS)
+    for key in REDIRECT_KEYS:
+        if node.config.get(key) is False:
+            yield (
+                f"config {key} cannot be false in this version: redirects are followed on the "
+                "same host; leave it out"
+            )
     yield from text_problem(node, "url")
     method = node.config.get("method")
     if method is not None and (not isinstance(method, str) or method.upper() not in METHODS):
