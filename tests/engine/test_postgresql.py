@@ -18,7 +18,7 @@ async def test_a_pause_in_a_loop_its_resume_and_the_next_turn(
     client: Client, postgresql_url: str
 ) -> None:
     async with staged(client, postgresql_url, cached=0) as stage:
-        first = await stage.start("alice", REVIEW, data={"budget": 500})
+        first = await stage.start("on-postgresql", REVIEW, data={"budget": 500})
         state = await until(first, "awaiting")
         assert state["iterator"] == {"items": [50, 150], "index": 1, "results": [50]}
         await stage.restart()
@@ -26,12 +26,12 @@ async def test_a_pause_in_a_loop_its_resume_and_the_next_turn(
         await first.signal("resume", _approval(state))
         result = await first.result()
         assert result["results"]["summary"] == {"message": 'Done: [50,"approve"]'}
-        rows = stage.log.checkpoints("alice")
+        rows = stage.log.checkpoints("on-postgresql")
         assert [row.ordinal for row in rows] == list(range(1, 11))
 
-        second = await stage.start("alice", {**REVIEW, "input": {"items": {"value": [7]}}})
+        second = await stage.start("on-postgresql", {**REVIEW, "input": {"items": {"value": [7]}}})
         assert (await second.result())["start"]["source"] == "thread"
-        left = stage.log.state("alice").state
+        left = stage.log.state("on-postgresql").state
         assert left.data == {"budget": 500}
         assert [message["role"] for message in left.messages] == [
             "user", "assistant", "user", "assistant",

@@ -39,10 +39,13 @@ def test_the_dev_server_knows_every_search_attribute_of_a_run() -> None:
     ]
 
 
-def test_only_tests_let_a_young_run_continue_as_new() -> None:
+def test_only_tests_let_a_young_run_continue_as_new_and_a_closed_one_go_at_once() -> None:
     added = set(pairs(server_settings(for_tests=True))) - set(pairs(server_settings()))
 
-    assert added == {("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')}
+    assert added == {
+        ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"'),
+        ("--dynamic-config-value", 'history.transferProcessorUpdateAckInterval="500ms"'),
+    }
 
 
 def test_the_temporal_command_is_the_installed_one() -> None:
