@@ -13,7 +13,8 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 
 from settings import server_settings, temporal_binary
-from tests.engine.stage import Handle, staged, until
+from tests.engine.gone import gone_while_paused
+from tests.engine.stage import Handle, Stage, staged, until
 from tests.engine.test_replay import HISTORIES, recorded_run
 
 IDENTITY = re.compile(r'"identity": "[^"]*"')
@@ -49,6 +50,28 @@ async def main() -> None:
             await handle.signal("resume", {"ticket": ticket, "decision": "deny"})
             await handle.result()
             await keep(handle, "loop-gate-pause")
+            await keep(await adopted(stage), "adopted")
+            await keep(await forked(stage, ticket.split(":")[0]), "forked")
+
+
+async def adopted(stage: Stage) -> Handle:
+    """Take over a run that waits, and answer it."""
+    gone = await gone_while_paused(stage, "adopted")
+    handle = await stage.start("adopted", graph="expense-review")
+    await until(handle, "awaiting")
+    await handle.signal("resume", {"ticket": gone.ticket, "decision": "approve"})
+    await handle.result()
+    return handle
+
+
+async def forked(stage: Stage, run_id: str) -> Handle:
+    """Start in the middle of a run that has ended, and answer its question anew."""
+    handle = await stage.start("forked", graph="expense-review", forkFrom=f"{run_id}:6")
+    state = await until(handle, "awaiting")
+    ticket = state["run"]["waitingFor"][0]["ticket"]
+    await handle.signal("resume", {"ticket": ticket, "decision": "approve"})
+    await handle.result()
+    return handle
 
 
 if __name__ == "__main__":
