@@ -22,7 +22,7 @@ from seeding.commits import (
     Opening,
     StateCommand,
 )
-from seeding.decisions import Adopt, Open, RunEnding
+from seeding.decisions import Adopt, Open, RunEnding, StartDecision
 from seeding.errors import (
     CorruptLog,
     FermataError,
@@ -167,7 +167,22 @@ class SeedActivities:
             raise InvalidRequest("there is no run of this chain to go on with, and no request")
         request = asked.request
         _check_available(request)
-        named = self._named_graph(request)
+        with self._log.one_prefix(f"thread {asked.thread_id}"):
+            named = self._named_graph(request)
+            decision = self._decide(asked, request, named, lost_because)
+            if isinstance(decision, Open):
+                return self._open(asked, request, decision, named)
+        if not isinstance(decision, Adopt):
+            raise InvalidRequest(f"decision {decision.kind} cannot open a run")
+        return self._adopt(asked, decision)
+
+    def _decide(
+        self,
+        asked: SeedInput,
+        request: RunRequest,
+        named: ResolvedGraph | StartRefused,
+        lost_because: str | None,
+    ) -> StartDecision:
         facts = read_facts(
             self._log,
             request,
@@ -177,14 +192,9 @@ class SeedActivities:
             lost_because=lost_because,
         )
         try:
-            decision = resolve_start(request, facts)
+            return resolve_start(request, facts)
         except StartRefused as refusal:
             raise (named if isinstance(named, StartRefused) else refusal) from None
-        if isinstance(decision, Adopt):
-            return self._adopt(asked, decision)
-        if not isinstance(decision, Open):
-            raise InvalidRequest(f"decision {decision.kind} cannot open a run")
-        return self._open(asked, request, decision, named)
 
     def _named_graph(self, request: RunRequest) -> ResolvedGraph | StartRefused:
         """Return the graph a request names, or why it is none: not every start needs it."""

@@ -1,5 +1,6 @@
 """What every reading half of the log is built on: one engine, one transaction a call."""
 
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -13,8 +14,27 @@ class LogConnection:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._shared = threading.local()
+
+    @contextmanager
+    def one_prefix(self, what: str) -> Generator[None, None, None]:
+        """Let everything this thread reads until the block ends be of one and the same prefix.
+
+        Nothing is written meanwhile: what is would not be seen.
+        """
+        with self._reading(what) as connection:
+            self._shared.connection = connection
+            try:
+                yield
+            finally:
+                self._shared.connection = None
 
     @contextmanager
     def _reading(self, what: str) -> Generator[Connection, None, None]:
-        with storage_errors(f"reading {what}"), self._engine.connect() as connection:
-            yield connection
+        shared: Connection | None = getattr(self._shared, "connection", None)
+        with storage_errors(f"reading {what}"):
+            if shared is not None:
+                yield shared
+                return
+            with self._engine.connect() as connection:
+                yield connection
