@@ -24,7 +24,7 @@ from tests.engine.stage import Handle, Stage
 MODULE = "tests.engine.crash_process"
 ROOT = Path(__file__).resolve().parents[2]
 TASK_TIMEOUT = timedelta(seconds=1)
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class WorkerProcess:
@@ -46,10 +46,13 @@ class WorkerProcess:
             missing.discard((await self._line()).removeprefix("passed "))
 
     async def _line(self) -> str:
+        """Return the next line about a point; what the SDK logs there is passed over."""
         assert self._process.stdout is not None
-        line = await asyncio.wait_for(self._process.stdout.readline(), PATIENCE)
-        assert line, "the worker process ended"
-        return line.decode().strip()
+        while True:
+            line = await asyncio.wait_for(self._process.stdout.readline(), PATIENCE)
+            assert line, "the worker process ended"
+            if line.startswith((b"reached ", b"passed ")):
+                return line.decode().strip()
 
     async def kill(self) -> None:
         """End the process as a crash does: at once, with nothing told to anybody."""
@@ -68,8 +71,12 @@ class WorkerProcess:
         resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (most, most))
 
     def stop(self) -> None:
-        """Stop the process where it is; it holds all it held and answers nobody."""
+        """Stop the process where it is; it holds all it held and answers nobody.
+
+        Every thread of it has stopped when this returns.
+        """
         os.kill(self._process.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED)
 
     def wake(self) -> None:
         """Let a stopped process run again; where it hangs it goes on hanging."""

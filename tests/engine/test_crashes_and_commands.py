@@ -191,7 +191,7 @@ async def test_a_completion_beside_a_commit_that_was_not_acknowledged_is_committ
     assert_whole(idle, died_on(idle))
 
 
-async def test_an_old_workers_death_between_two_workers_that_live_is_not_noticed(
+async def test_workers_that_die_one_after_the_other_at_one_commit_lose_nothing(
     idle: Stage, tmp_path: Path
 ) -> None:
     """Three workers die one after the other at the same commit; the fourth ends the run."""

@@ -16,3 +16,7 @@ async def test_a_run_whose_workers_die_at_random_ends_as_if_they_had_lived(
     client: Client, tmp_path: Path, seed: int
 ) -> None:
     await crash_at_random(client, tmp_path, seed)
+
+
+async def test_the_same_on_postgresql(client: Client, tmp_path: Path, postgresql_url: str) -> None:
+    await crash_at_random(client, tmp_path, 4, postgresql_url)

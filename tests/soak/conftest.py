@@ -13,7 +13,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("soak")
     group.addoption("--runs", type=int, default=200, help="how many randomised runs")
     group.addoption("--first-seed", type=int, default=0, help="the seed of the first one")
+    group.addoption(
+        "--database", choices=("sqlite", "postgresql"), default="sqlite", help="where the log is"
+    )
     group.addoption("--together", type=int, default=4, help="how many of them at a time")
+    group.addoption("--histories", type=int, default=300, help="how many histories of the log")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
