@@ -198,6 +198,32 @@ async def test_an_execution_that_is_reset_after_another_took_its_run_over_owns_i
     assert (result["runId"], result["start"]["source"]) == (gone.run_id, "fresh")
 
 
+def asking(message: str) -> JsonObject:
+    """A graph of one name that asks in the words given."""
+    return {
+        "id": "published",
+        "nodes": [{"id": "gate", "type": "gate", "config": {"message": message}}],
+    }
+
+
+async def test_a_run_goes_on_with_the_graph_it_was_opened_with_whatever_its_name_means_now(
+    stage: Stage,
+) -> None:
+    """AW-67, SG-13: also after its workflow was lost; the next turn takes the newer one."""
+    first = await stage.start("published-1", graph=asking("v1?"))
+    before = await until(first, "awaiting")
+    await stage.start("published-2", graph=asking("v2?"))
+    await terminated(first)
+    second = await stage.start("published-1", graph=asking("v2?"))
+    assert await until(second, "awaiting") == before
+    assert before["run"]["waitingFor"][0]["message"] == "v1?"
+    ticket = before["run"]["waitingFor"][0]["ticket"]
+    await update(second, "resume", {"ticket": ticket, "decision": "approve"})
+    await second.result()
+    third = await stage.start("published-1", graph=asking("v2?"))
+    assert (await until(third, "awaiting"))["run"]["waitingFor"][0]["message"] == "v2?"
+
+
 # --- a run left running ---------------------------------------------------------------------------
 
 
