@@ -10,6 +10,7 @@ from seeding.commits import (
     CommitOperation,
     Disposition,
     EndCause,
+    RunPoint,
     StateCommand,
     ThreadCommit,
     commit_hash,
@@ -26,7 +27,8 @@ from tests.model.content import (
     draw_tickets,
     with_parts,
 )
-from tests.model.log_model import LogModel, RunNow
+from tests.model.log_fold import owned_entries
+from tests.model.log_model import Entry, LogModel, RunNow
 
 STEPS = ("step", "step", "wait", "answer", "end")
 """What a run may decide next; a step beside an open ticket is Awaiting too."""
@@ -44,7 +46,7 @@ def build_next(
     elif what == "end":
         closed = tuple(draw_closing(draw, ticket) for ticket in run.tickets)
     elif what == "answer" and run.tickets:
-        number = draw(st.integers(0, len(run.tickets) - 1))
+        number: int = draw(st.integers(0, len(run.tickets) - 1))
         closed = (draw_closing(draw, run.tickets[number]),)
     gone = {closing.ticket for closing in closed}
     named = [ticket.reference for ticket in (*run.tickets, *opened) if ticket.ticket not in gone]
@@ -58,7 +60,7 @@ def build_next(
         closed=closed,
         checkpoint=draw(st.sampled_from([None, "node"])),
         result={"metadata": {}} if cause else None,
-        **draw_content(draw, run.run_id, len(run.entries), run),
+        **draw_content(draw, run.run_id, len(run.entries), owned_entries(model.before(run.last))),
     )
     return address(model, commit, run)
 
@@ -76,9 +78,15 @@ def address(model: LogModel, commit: ThreadCommit, run: RunNow | None) -> Commit
 def build_opening(
     draw: Draw, model: LogModel, thread_id: str, run_id: str, where: str | None = None
 ) -> CommitOperation:
-    """Return the opening of a run: a turn, a fork of any checkpoint, or a branch on nothing."""
-    ways = ["turn", "turn", "fork", "nothing", "taken", "not a lineage"]
+    """Return the opening of a run: a turn, a branch on any checkpoint or on nothing.
+
+    A branch on a checkpoint is a new turn there, or goes on with the position there.
+    """
+    ways = ["turn", "turn", "fork", "going on", "nothing", "taken", "not a lineage"]
     how = _placing(draw, model, thread_id, where or draw(st.sampled_from(ways)))
+    names = {point.run_id for point in how.get("continues", ())}
+    along = model.along(how.get("lineage") or ())
+    owned = [entry for entry in along if entry.operation.run_id in names]
     epoch = 1 + len(model.runs(thread_id))
     cause = EndCause(kind="Cancelled") if draw(st.integers(0, 9)) == 0 else None
     commit = ThreadCommit(
@@ -86,7 +94,7 @@ def build_opening(
         run_id=run_id,
         disposition=Disposition(kind="Ended" if cause else "Running", cause=cause),
         opening=draw_opening(draw, run_id, run_epoch=epoch, **how),
-        **draw_content(draw, run_id, 0, None),
+        **draw_content(draw, run_id, 0, owned),
     )
     return address(model, commit, None)
 
@@ -107,8 +115,23 @@ def _placing(draw: Draw, model: LogModel, thread_id: str, where: str) -> dict[st
     lineage = model.lineage(entry.commit.thread_id, entry.branch, entry.version)
     if where == "not a lineage":
         wrong = _not_lineages(lineage)
-        lineage = wrong[draw(st.integers(0, len(wrong) - 1))]
-    return {"branch": fresh, "lineage": lineage}
+        number: int = draw(st.integers(0, len(wrong) - 1))
+        lineage = wrong[number]
+    how = {"branch": fresh, "lineage": lineage}
+    return how | {"continues": _gone_on_with(model, entry)} if where == "going on" else how
+
+
+def _gone_on_with(model: LogModel, entry: Entry) -> tuple[RunPoint, ...]:
+    """The runs that a run goes on with which takes the position of a commit."""
+    run = model.run(entry.operation.run_id)
+    opening = run.entries[0].commit.opening if run else None
+    own = RunPoint(
+        thread_id=entry.commit.thread_id,
+        branch=entry.branch,
+        run_id=entry.operation.run_id,
+        up_to=entry.version,
+    )
+    return (*(opening.continues if opening else ()), own)
 
 
 def _not_lineages(lineage: tuple[BranchPoint, ...]) -> list[tuple[BranchPoint, ...]]:
@@ -138,13 +161,14 @@ def _changed(made: CommitOperation, **fields: Any) -> CommitOperation:
 
 
 def _stray(made: CommitOperation, **whose: str) -> Ticket:
-    given = {"run_id": made.commit.run_id, "thread_id": made.commit.thread_id, **whose}
+    run_id = whose.get("run_id", made.commit.run_id)
     return Ticket(
-        ticket=f"{given['run_id']}:stray:0:0",
+        ticket=f"{run_id}:stray:0:0",
+        run_id=run_id,
+        thread_id=whose.get("thread_id", made.commit.thread_id),
         node_id="stray",
         occurrence=0,
         kind="text",
-        **given,
     )
 
 

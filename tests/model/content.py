@@ -1,5 +1,6 @@
 """What commits hold in the machine's runs: drawn small, so that they meet each other."""
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from seeding.identity import ticket_id
 from seeding.model import Json, JsonObject
 from seeding.tickets import Ticket, TicketClosing
 from tests.model.log_fold import loop_values
-from tests.model.log_model import RunNow
+from tests.model.log_model import Entry, RunNow
 
 Draw = Any
 """The function that draws an example from a strategy."""
@@ -50,10 +51,13 @@ def commands(draw: Draw) -> StateCommand:
     )
 
 
-def draw_content(draw: Draw, run_id: str, ordinal: int, run: RunNow | None) -> JsonObject:
-    """Draw messages, state commands, rows and a position for one commit of a run."""
+def draw_content(draw: Draw, run_id: str, ordinal: int, owned: Sequence[Entry]) -> JsonObject:
+    """Draw messages, state commands, rows and a position for one commit of a run.
+
+    ``owned`` are the commits whose rows the run reads: its own, and those it goes on with.
+    """
     names = draw(st.lists(NAMES, max_size=2))
-    rows = _draw_rows(draw, ordinal, run)
+    rows = _draw_rows(draw, ordinal, owned)
     return {
         "messages": tuple(
             {"id": name or f"{run_id}:{ordinal}:{place}", "role": "user", "content": draw(VALUES)}
@@ -61,7 +65,7 @@ def draw_content(draw: Draw, run_id: str, ordinal: int, run: RunNow | None) -> J
         ),
         "state": tuple(draw(st.lists(commands(), max_size=3))),
         "rows": rows,
-        "position": _draw_position(draw, ordinal, rows, run),
+        "position": _draw_position(draw, ordinal, rows, owned),
         "node_id": draw(st.sampled_from([None, "gate"])),
     }
 
@@ -117,13 +121,13 @@ def _ticket(draw: Draw, run: RunNow, number: int) -> Ticket:
     )
 
 
-def _draw_rows(draw: Draw, ordinal: int, run: RunNow | None) -> tuple[RunRow, ...]:
+def _draw_rows(draw: Draw, ordinal: int, owned: Sequence[Entry]) -> tuple[RunRow, ...]:
     """Draw an output, and rows of the one loop: the next, or the first one given again."""
     rows: list[RunRow] = []
     if draw(st.booleans()):
         rows.append(RunRow(kind="output", node_id="n", occurrence=ordinal, value=draw(VALUES)))
     for kind in ("item", "result"):
-        due = len(loop_values(run.entries if run else (), kind))
+        due = len(loop_values(owned, kind))
         for number in range(draw(st.integers(0, 2))):
             again = due > 0 and number == 0 and draw(st.booleans())
             index = 0 if again else due
@@ -134,11 +138,10 @@ def _draw_rows(draw: Draw, ordinal: int, run: RunNow | None) -> tuple[RunRow, ..
 
 
 def _draw_position(
-    draw: Draw, ordinal: int, rows: tuple[RunRow, ...], run: RunNow | None
+    draw: Draw, ordinal: int, rows: tuple[RunRow, ...], owned: Sequence[Entry]
 ) -> PositionHead:
-    earlier = run.entries if run else ()
     lengths = {
-        kind: len({*loop_values(earlier, kind), *(row.index for row in rows if row.kind == kind)})
+        kind: len({*loop_values(owned, kind), *(row.index for row in rows if row.kind == kind)})
         for kind in ("item", "result")
     }
     iterator = None

@@ -23,9 +23,17 @@ def messages_of(along: Sequence[Entry]) -> list[JsonObject]:
     return [message for entry in along for message in entry.commit.messages]
 
 
-def own_entries(along: Sequence[Entry]) -> list[Entry]:
+def run_entries(along: Sequence[Entry]) -> list[Entry]:
     """The commits of the run that made the last one."""
     return [entry for entry in along if entry.operation.run_id == along[-1].operation.run_id]
+
+
+def owned_entries(along: Sequence[Entry]) -> list[Entry]:
+    """The commits of the run that made the last one, and of the runs it goes on with."""
+    opening = run_entries(along)[0].commit.opening
+    before = {point.run_id for point in opening.continues} if opening else set[str]()
+    owners = before | {along[-1].operation.run_id}
+    return [entry for entry in along if entry.operation.run_id in owners]
 
 
 def cells(along: Sequence[Entry], name: str) -> JsonObject:
@@ -45,7 +53,7 @@ def cells(along: Sequence[Entry], name: str) -> JsonObject:
 
 def state_at(along: Sequence[Entry]) -> JsonObject:
     """The state after the last commit of a lineage, as JSON."""
-    last, own = along[-1].commit, own_entries(along)
+    last, own = along[-1].commit, owned_entries(along)
     unknown = {
         key.removeprefix("state/"): value
         for key, value in cells(own, "position").items()
@@ -84,5 +92,5 @@ def _iterator(own: Sequence[Entry], head: IteratorHead | None) -> JsonObject | N
 
 
 def loop_values(own: Sequence[Entry], kind: str) -> Mapping[int, Json]:
-    """The values of the one loop of a run, by index; one given again replaces the earlier."""
+    """The values of the one loop of some commits, by index; the last one given counts."""
     return {row.index: row.value for entry in own for row in entry.commit.rows if row.kind == kind}

@@ -8,11 +8,17 @@ and tickets meet often.
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from sqlalchemy import Engine, delete, select
 
 from activities.log import CommitLog
@@ -26,7 +32,7 @@ from seeding.tickets import OpenTicket
 from tests.model import building
 from tests.model.commit_shape import misshapen
 from tests.model.content import THREADS
-from tests.model.log_fold import cells, messages_of, own_entries, state_at
+from tests.model.log_fold import cells, messages_of, owned_entries, run_entries, state_at
 from tests.model.log_model import Entry, LogModel, RunNow, ticket_times
 
 NOON = datetime(2030, 1, 2, 12, 0, 0, tzinfo=UTC)
@@ -49,18 +55,15 @@ def exact(value: Json) -> str:
 
 
 class LogMachine(RuleBasedStateMachine):
-    """Actions on the log at ``url``, which is emptied first.
+    """Actions on the log at ``url``, a database of its own that every machine empties first."""
 
-    Args:
-        url: A database of the machine's own, used by one machine after the other.
-    """
+    url: ClassVar[str]
 
-    def __init__(self, url: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.url = url
         self.clock = Clock()
-        self.log = CommitLog.open(url, clock=self.clock)
-        self.bystander: Engine = open_engine(url)
+        self.log = CommitLog.open(self.url, clock=self.clock)
+        self.bystander: Engine = open_engine(self.url)
         self._empty()
         self.model = LogModel()
         self.opened = 0
@@ -201,6 +204,7 @@ class LogMachine(RuleBasedStateMachine):
         self.model = judged
         if not changes:
             assert self._bytes() == before
+            return answer
         for thread_id in dict.fromkeys(made.commit.thread_id for made in operations):
             self._check_thread(thread_id)
         return answer
@@ -216,7 +220,7 @@ class LogMachine(RuleBasedStateMachine):
             return
         head, own = self.log.position(run_id)
         assert head == run.last.commit.position
-        assert exact(own) == exact(cells(run.entries, "position"))
+        assert exact(own) == exact(cells(owned_entries(self.model.before(run.last)), "position"))
         made = building.build_next(drawn.draw, self.model, run, "step").model_copy(
             update={
                 "ordinal": found.last_ordinal + 1,
@@ -279,7 +283,7 @@ class LogMachine(RuleBasedStateMachine):
         assert (view.version, view.ordinal) == (entry.version, entry.operation.ordinal)
         assert (view.branch, view.message_count) == (entry.branch, len(messages_of(along)))
         assert view.phase == entry.commit.disposition.kind.lower()
-        assert view.open_tickets == _open_tickets(own_entries(along))
+        assert view.open_tickets == _open_tickets(run_entries(along))
 
     def teardown(self) -> None:
         """Compare every checkpoint there ever was, then let go."""
@@ -290,14 +294,14 @@ class LogMachine(RuleBasedStateMachine):
                 run_id, ordinal = entry.operation.run_id, entry.operation.ordinal
                 self._check_state(entry, entry.name)
                 head, own = self.log.position(run_id, ordinal)
-                upto = own_entries(self.model.before(entry))
+                upto = owned_entries(self.model.before(entry))
                 assert head == entry.commit.position
                 assert exact(own) == exact(cells(upto, "position"))
             for run in self.model.runs():
                 assert self.log.closed_tickets(run.run_id, 999) == self.model.closings(run)
                 assert self.log.all_outputs(run.run_id) == [
                     row
-                    for entry in run.entries
+                    for entry in owned_entries(self.model.before(run.last))
                     for row in entry.commit.rows
                     if row.kind == "output"
                 ]
@@ -337,6 +341,32 @@ class LogMachine(RuleBasedStateMachine):
             for table in reversed(metadata.sorted_tables):
                 if table is not schema_version:
                     connection.execute(delete(table))
+
+
+def drive(at: str, *, histories: int, actions: int, new: bool) -> None:
+    """Drive the log at a URL and its model through histories of some actions.
+
+    Args:
+        at: The URL of a database that nobody else uses.
+        histories: How many.
+        actions: How many actions each has at most.
+        new: Make up new ones and make a failing one small; else the same ones every time.
+    """
+
+    class Machine(LogMachine):
+        url = at
+
+    phases = [Phase.reuse, Phase.generate, Phase.shrink] if new else [Phase.generate]
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    how = settings(
+        max_examples=histories,
+        stateful_step_count=actions,
+        phases=phases,
+        derandomize=not new,
+        deadline=None,
+        suppress_health_check=slow,
+    )
+    run_state_machine_as_test(Machine, settings=how)
 
 
 def _open_tickets(entries: Sequence[Entry]) -> tuple[OpenTicket, ...]:
