@@ -147,5 +147,7 @@ def error_of_rpc(error: RPCError, thread_id: str) -> FermataError:
 
 def _over(thread_id: str) -> PipelineTerminal:
     return PipelineTerminal(
-        f"the run of thread {thread_id!r} is over; start the next turn on the thread"
+        f"no run of thread {thread_id!r} is open: start the next turn on the thread, or, where "
+        f"its workflow was lost while it waited, take it over: fermata reconcile "
+        f"{quote(thread_id)} --repair"
     )

@@ -184,7 +184,11 @@ def print_tickets(tickets: Sequence[JsonObject]) -> None:
     if not tickets:
         print_line("nothing is waited for")
     for ticket in tickets:
-        print_line(f"thread {ticket['threadId']}  (live: {ticket['live']})")
+        thread: str = ticket["threadId"]
+        print_line(f"thread {thread}  (live: {ticket['live']})")
+        if ticket["live"] == "no":
+            command = shlex.join(["fermata", "reconcile", thread, "--repair"])
+            print_line(f"its workflow is gone; before it can be answered: {command}")
         _print_waiting(ticket["threadId"], ticket)
 
 
@@ -202,6 +206,11 @@ def print_provenance(provenance: JsonObject) -> None:
         print_line(f"  {field}, which was {json.dumps(before, ensure_ascii=False)}")
     for warning in _objects(provenance["warnings"]):
         print_line(f"warning {warning.get('code')}: {warning.get('message')}")
+    for taken in _objects(provenance["takeovers"]):
+        print_line(
+            f"taken over at {taken['checkpointId']}, {taken['at']} ({taken['source']}), by "
+            f"execution {taken['executionRunId']}"
+        )
 
 
 def print_standing(standing: Standing) -> None:

@@ -202,6 +202,17 @@ class TestCommand:
         listed = (await here.answer("tickets", thread, "--json")).document
 
         assert [item["live"] for item in listed] == ["no"]
+        printed = (await here.answer("tickets", thread)).out
+        assert (
+            "its workflow is gone; before it can be answered: fermata reconcile "
+            f"{thread} --repair\n"
+        ) in printed
+        refused = (await here.answer("resume", thread, "--decision", "approve")).refusal
+        assert refused.endswith(f"take it over: fermata reconcile {thread} --repair")
+        assert (await here.answer("reconcile", thread, "--repair")).code == 0
+        assert (await here.answer("resume", thread, "--decision", "approve")).code == 0
+        shown = (await here.answer("provenance", thread)).out
+        assert f"taken over at {listed[0]['runId']}:6" in shown
 
     async def test_a_refused_start_exits_1_with_one_line(self, here: Served, thread: str) -> None:
         refusal = (await here.answer("start", thread, "nowhere")).refusal

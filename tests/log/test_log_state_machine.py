@@ -8,4 +8,4 @@ from tests.model.log_machine import drive
 
 def test_log_and_model_agree_after_every_action(log_url: str) -> None:
     """AW-6, 7, 21, 22, 25 to 34, 59, 61 and 64, in any order and together."""
-    drive(log_url, histories=12, actions=30, new=False)
+    drive(log_url, histories=20, actions=40, new=False)

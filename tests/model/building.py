@@ -111,7 +111,8 @@ def _placing(draw: Draw, model: LogModel, thread_id: str, where: str) -> dict[st
         return {"branch": fresh, "lineage": ()}
     if where == "taken":
         return {"branch": own[0] if own else fresh, "lineage": ()}
-    entry = model.entry(draw(st.sampled_from(names)))
+    newest = [entries[-1].name for entries in model.threads.values()]
+    entry = model.entry(draw(st.one_of(st.sampled_from(newest), st.sampled_from(names))))
     lineage = model.lineage(entry.commit.thread_id, entry.branch, entry.version)
     if where == "not a lineage":
         wrong = _not_lineages(lineage)

@@ -25,12 +25,14 @@ Draw = Any
 
 THREADS = ("one", "two", "drei")
 CAUSES: tuple[CauseKind, ...] = get_args(CauseKind)
-KEYS = st.sampled_from(["a", "b", "", "state/colour"])
+KEYS = st.sampled_from(["a", "a", "a", "b", "", "state/colour"])
+_OBJECTS = st.dictionaries(st.sampled_from(["x", "y"]), st.integers(0, 2), max_size=2)
 VALUES: st.SearchStrategy[Json] = st.one_of(
     st.none(),
     st.integers(-2, 2),
     st.sampled_from([1.0, "", "é", "e\u0301", "\x00", 2**53]),
-    st.dictionaries(st.sampled_from(["x", "y"]), st.integers(0, 2), max_size=2),
+    _OBJECTS,
+    _OBJECTS,
     st.lists(st.booleans(), max_size=2),
 )
 NAMES = st.sampled_from([None, None, None, None, "shared"])
@@ -46,7 +48,7 @@ def commands(draw: Draw) -> StateCommand:
         scope="run" if cell == "position" else "thread",
         cell=cell,
         key=draw(KEYS),
-        value=None if removes else draw(VALUES),
+        value=None if removes else draw(st.one_of(VALUES, _OBJECTS)),
         policy=draw(st.sampled_from(["disjoint", "commutative", "commutative", "exclusive"])),
     )
 

@@ -100,7 +100,8 @@ class LogMachine(RuleBasedStateMachine):
         end = building.build_next(drawn.draw, self.model, run, "end")
         then = self.model.copy()
         then.append([end], self.clock.moment)
-        opens = building.build_opening(drawn.draw, then, run.thread_id, self._new_run())
+        where = drawn.draw(st.sampled_from(["turn", "fork", "going on"]))
+        opens = building.build_opening(drawn.draw, then, run.thread_id, self._new_run(), where)
         if broken:
             opens = building.spoil(drawn.draw, then, opens)
         self._send([end, opens], whole=True)
