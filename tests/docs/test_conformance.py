@@ -16,6 +16,7 @@ AWAKEN = {
 """The numbers of the model's cases, by section."""
 
 ROW = re.compile(r"^\| ((?:AW|FD|KU|PB|SG)-\w+) \| (.+) \| (.+) \|$", re.MULTILINE)
+NAMED = re.compile(r"def (test_\w*aw_\d\w*)\(")
 SHOWN = re.compile(r"`([\w/]+\.py)(?:::(test_\w+))?`")
 
 
@@ -43,3 +44,11 @@ def test_what_does_not_arise_says_why() -> None:
     for case, asked, shown in rows():
         if shown == "does not arise":
             assert ". " in asked, case
+
+
+def test_a_test_that_is_named_for_a_case_is_in_the_row_of_that_case() -> None:
+    shown = {case: shown for case, _, shown in rows()}
+    for path in sorted((PROJECT / "tests").glob("*/test_*.py")):
+        for function in NAMED.findall(path.read_text(encoding="utf-8")):
+            for number in re.findall(r"_aw_(\d+)", function):
+                assert function in shown[f"AW-{number}"], function

@@ -72,7 +72,7 @@ def shape_faults(run_id: str, thread_id: str) -> list[Fault]:
     """Everything that is wrong with a commit in itself, in no order."""
     own = _ticket(run_id, thread_id).reference
     of_run = _ticket("r9", thread_id)
-    of_thread = _ticket(run_id, "elsewhere")
+    of_thread = _ticket(run_id, "nowhere")
     return [
         Fault("InvalidCommit", "shape", _content(run_id="")),
         Fault("InvalidCommit", "shape", _content(thread_id="")),

@@ -1,7 +1,5 @@
-"""Every refusal of the write boundary, the order of the checks, and that nothing is left."""
+"""Every refusal of the write boundary, and that it leaves nothing behind."""
 
-import itertools
-from collections.abc import Callable
 from typing import Any, get_args
 
 import pytest
@@ -12,11 +10,9 @@ from seeding.commits import (
     BranchPoint,
     CauseKind,
     CommitOperation,
-    Disposition,
     EndCause,
     RunRow,
     ThreadCommit,
-    commit_hash,
 )
 from seeding.tickets import TicketClosing, TicketReference
 
@@ -334,60 +330,3 @@ def test_a_writer_of_an_older_owner_epoch_is_fenced(running: Writer, log_url: st
     run = running.log.run_of_chain("chain-2")
     assert run is not None
     assert (run.run_id, run.owner_epoch, run.chain_id) == ("r1", 2, "chain-1")
-
-
-# --- the order of the checks ----------------------------------------------------------------
-
-Spoil = Callable[[CommitOperation], CommitOperation]
-
-
-def _changed(operation: CommitOperation, **changes: Any) -> CommitOperation:
-    return operation.model_copy(update=changes)
-
-
-def _of(operation: CommitOperation, **changes: Any) -> CommitOperation:
-    """Change the commit and give the operation the hash of the changed one."""
-    commit = operation.commit.model_copy(update=changes)
-    return _changed(operation, commit=commit, payload_hash=commit_hash(commit))
-
-
-IN_ORDER: list[tuple[str, Spoil]] = [
-    ("TicketRequired", lambda made: _of(made, disposition=Disposition(kind="Awaiting"))),
-    ("InvalidCommit", lambda made: _changed(made, payload_hash="0" * 64)),
-    ("OperationRunMismatch", lambda made: _changed(made, run_id="r9")),
-    ("Fenced", lambda made: _changed(made, owner_epoch=0)),
-    ("OperationReused", lambda made: _changed(made, ordinal=0)),
-    ("RunThreadMismatch", lambda made: _of(made, thread_id="elsewhere")),
-    ("OrdinalConflict", lambda made: _changed(made, ordinal=made.ordinal + 5)),
-    ("InvalidCommit", lambda made: _of(made, closed=(_NOT_OPEN,))),
-    ("ThreadVersionConflict", lambda made: _changed(made, expected_thread_version=99)),
-    ("DuplicateMessage", lambda made: _of(made, messages=(message("m0"),))),
-]
-_NOT_OPEN = TicketClosing(ticket="r1:gate:0:0", outcome="expired")
-_PAIRS = list(itertools.combinations(range(len(IN_ORDER)), 2))
-_EXCLUDED = [(4, 6)]
-"""Both are wrong about the ordinal, so they cannot be wrong at once."""
-
-
-@pytest.mark.parametrize(("first", "second"), [pair for pair in _PAIRS if pair not in _EXCLUDED])
-def test_of_two_things_wrong_the_earlier_check_wins(
-    running: Writer, log_url: str, first: int, second: int
-) -> None:
-    made = running.make(running.commit())
-    for index in sorted((first, second), key=lambda index: index in (1, 2)):
-        made = IN_ORDER[index][1](made)
-    assert refused(running, made, log_url) == IN_ORDER[first][0]
-
-
-def test_an_ended_run_is_told_before_its_ordinal_and_the_threads_version(
-    running: Writer, log_url: str
-) -> None:
-    running.end()
-    made = running.make(running.commit(), ordinal=40, expected_thread_version=0)
-    assert refused(running, made, log_url) == "RunTerminal"
-
-
-def test_a_busy_thread_is_told_before_its_version(running: Writer, log_url: str) -> None:
-    second = Writer(running.log, "r2")
-    made = second.make(second.commit(opening=opening()), expected_thread_version=0)
-    assert refused(second, made, log_url) == "ThreadBusy"
