@@ -77,3 +77,11 @@ def test_the_next_turn_of_the_same_list_goes_on_after_its_messages(running: Writ
     third = next_turn(second, "r3", run_epoch=3)
     third.step(messages=(message("m3"),))
     assert [found["id"] for found in running.log.messages("t", after=2)] == ["m2", "m3"]
+
+
+def test_only_a_commutative_set_merges_an_exclusive_one_replaces(running: Writer) -> None:
+    running.step(state=(put("a", {"x": 1}), put("b", {"x": 1})))
+    running.step(
+        state=(put("a", {"y": 2}, policy="exclusive"), put("b", {"y": 2}, policy="disjoint"))
+    )
+    assert running.log.state("t").state.data == {"a": {"y": 2}, "b": {"y": 2}}
