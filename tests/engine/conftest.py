@@ -26,13 +26,19 @@ async def stage(client: Client, log_url: str) -> AsyncGenerator[Stage]:
         yield served
 
 
+@pytest.fixture
+def idle_url(log_url: str) -> str:
+    """Where the log of ``idle`` is; a module may put it elsewhere."""
+    return log_url
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def idle(
-    client: Client, log_url: str, monkeypatch: pytest.MonkeyPatch
+    client: Client, idle_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncGenerator[Stage]:
     """A stage that nobody serves yet; it heartbeats as often as a worker process expects."""
     monkeypatch.setattr(activities.run_node, "HEARTBEAT_SECONDS", 0.2)
-    opened = Stage(client, log_url)
+    opened = Stage(client, idle_url)
     opened.open()
     try:
         yield opened

@@ -37,6 +37,13 @@ async def lived(stage: Stage, request: JsonObject) -> JsonObject:
     return thread_of(stage, lived_on(stage))
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def idle_url(request: pytest.FixtureRequest) -> str:
+    """Every kill on both databases."""
+    named = "log_url" if request.param == "sqlite" else "postgresql_url"
+    return str(request.getfixturevalue(named))
+
+
 @pytest.mark.parametrize(
     ("point", "calls"),
     [
