@@ -19,6 +19,7 @@ from workflows.graph.builtin_types import BUILTIN_TYPES, PLANNED
 from workflows.graph.document import read_graph
 from workflows.graph.model import Graph, NodeType
 from workflows.graph.resolution import resolve
+from workflows.linting import lint
 from workflows.scheduler import make_plan
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A graph document, JSON or YAML.")]
@@ -37,11 +38,15 @@ def register(app: typer.Typer) -> None:
     app.add_typer(verbs, name="graph")
 
 
-@verbs.command(epilog=examples("fermata graph check temporal-dev/graphs/expense-review.yaml"))
-def check(file: File, as_json: AsJson = False) -> None:
-    """Print the problems of the graph in FILE, one a line.
+Strict = Annotated[bool, typer.Option("--strict", help="Let warnings count as problems do.")]
 
-    Exit 1 where there are some.
+
+@verbs.command(epilog=examples("fermata graph check temporal-dev/graphs/expense-review.yaml"))
+def check(file: File, strict: Strict = False, as_json: AsJson = False) -> None:
+    """Print the problems of the graph in FILE, one a line, and warnings.
+
+    A problem keeps the graph from running: exit 1. A warning, on stderr, begins with its code
+    and says what runs and will hardly do what was meant; with --strict it is exit 1 as well.
 
     Types of nodes are known where FERMATA_NODES names the modules that have them; without it
     an unknown type is taken for one that some worker serves, and named.
@@ -53,11 +58,14 @@ def check(file: File, as_json: AsJson = False) -> None:
         for problem in report["problems"]:
             print_line(" ".join(str(problem).split()))
         for warning in report["warnings"]:
-            complain(f"warning: {warning}")
+            complain(f"warning: {warning['code']}: {warning['message']}")
         if not report["problems"]:
             print_line(_verdict(report))
     if report["problems"]:
         complain(f"InvalidGraph: {file} has {_counted(len(report['problems']), 'problem')}")
+        raise typer.Exit(1)
+    if strict and report["warnings"]:
+        complain(f"{file} has {_counted(len(report['warnings']), 'warning')}")
         raise typer.Exit(1)
 
 
@@ -65,8 +73,9 @@ def check(file: File, as_json: AsJson = False) -> None:
 def show(file: File, as_json: AsJson = False) -> None:
     """Print the graph in FILE as a Mermaid flowchart.
 
-    Gates are hexagons, loops boxes with double sides, branches diamonds. A dotted wire goes
-    back into its loop, a thick one is a trigger, a ring ends a tool, a cross an error.
+    Loops are frames that name what limits them, gates hexagons that say what they ask,
+    branches diamonds. A dotted wire goes back into its loop, a thick one is a trigger, a ring
+    ends a tool, a cross an error; a thick border is where the run begins.
     """
     graph = read_graph(options.graph_document(file))
     if as_json:
@@ -83,14 +92,14 @@ def _report(file: Path) -> JsonObject:
         known = REGISTRY.types()
         assumed = {} if nodes else _assumed(graph, known)
         resolved = resolve(graph, {**assumed, **known})
-        diagnostics = make_plan(resolved).loops.diagnostics
+        advice = lint(make_plan(resolved))
     except InvalidGraph as error:
         problems = as_list(error.details.get("problems")) or [error.message]
         return {"graph": None, "problems": problems, "warnings": [], "unknownTypes": []}
     return {
         "graph": resolved.name,
         "problems": [],
-        "warnings": [*resolved.graph.warnings, *diagnostics],
+        "warnings": [found.shown() for found in advice],
         "unknownTypes": list(assumed),
     }
 

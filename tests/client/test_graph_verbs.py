@@ -7,7 +7,7 @@ import pytest
 from command_runner import Answer
 from live_stage import STAGE
 
-from client.mermaid import mermaid
+from client.mermaid import ENTRY_STYLE, LEGEND, TOOL_STYLE, mermaid
 from workflows.graph.digest import graph_digest
 from workflows.graph.document import read_graph
 from workflows.graph.model import Edge, Graph, Node
@@ -34,6 +34,23 @@ nodes:
   - {id: each, type: for_each, config: {maxRounds: 0}}
 edges:
   - items.vlaue -> each.items
+"""
+
+NESTED = """
+id: nested
+nodes:
+  - {id: draft, type: write, config: {maxRounds: 3}}
+  - {id: each, type: for_each}
+  - {id: check, type: look}
+  - {id: judge, type: look}
+  - {id: poll, type: look}
+edges:
+  - draft.parts -> each.items
+  - each.current_item -> check.item
+  - check.out -> each.loop_back
+  - each.collected_results -> judge.results
+  - judge.again -> draft.loop_back
+  - poll.out -> poll.loop_back
 """
 
 
@@ -90,6 +107,37 @@ class TestCheck:
         assert report["unknownTypes"] == ["greeting"]
         assert report["graph"].startswith("greet@")
 
+    def test_a_warning_begins_with_its_code_and_keeps_nothing_from_running(
+        self, fermata: Command, document: Callable[[str], str]
+    ) -> None:
+        file = document(NESTED)
+
+        answer = fermata("graph", "check", file)
+
+        assert answer.code == 0
+        assert [line.split(": ")[:2] for line in answer.err.splitlines()] == [
+            ["warning", "endless_loop"],
+        ]
+
+    def test_with_strict_a_warning_is_exit_1(
+        self, fermata: Command, document: Callable[[str], str]
+    ) -> None:
+        file = document(NESTED)
+
+        answer = fermata("graph", "check", file, "--strict")
+
+        assert answer.code == 1
+        assert answer.err.splitlines()[-1] == f"{file} has 1 warning"
+        assert fermata("graph", "check", document(GREET), "--strict").code == 0
+
+    def test_with_json_a_warning_names_its_node_and_edge(
+        self, fermata: Command, document: Callable[[str], str]
+    ) -> None:
+        warning = fermata("graph", "check", document(NESTED), "--json").document["warnings"][0]
+
+        assert (warning["code"], warning["node"]) == ("endless_loop", "poll")
+        assert warning["edge"] == "poll.out -> poll.loop_back"
+
     def test_where_node_modules_are_named_an_unknown_type_is_a_problem(
         self,
         fermata: Command,
@@ -120,20 +168,44 @@ class TestShow:
     ) -> None:
         assert fermata("graph", "show", document(GREET)).out.splitlines() == [
             "flowchart TD",
-            '    n0[["each (for_each)"]]',
+            *(f"    {line}" for line in LEGEND),
             '    n1[/"items (value)"/]',
-            '    n2["say (greeting)"]',
+            '    subgraph loop0["loop of each: once for each item"]',
+            '        n0[["each (for_each)"]]',
+            '        n2["say (greeting)"]',
+            "    end",
             '    n0 -->|"current_item → item"| n2',
             '    n1 -->|"value → items"| n0',
             '    n2 -.->|"text → loop_back"| n0',
+            f"    {ENTRY_STYLE}",
+            "    class n1 entry",
         ]
+
+    def test_loops_in_loops_are_frames_in_frames(
+        self, fermata: Command, document: Callable[[str], str]
+    ) -> None:
+        lines = fermata("graph", "show", document(NESTED)).out.splitlines()
+
+        frames = [line for line in lines if "subgraph" in line or line.strip() == "end"]
+        assert frames == [
+            '    subgraph loop0["loop of draft: at most 3 rounds"]',
+            '        subgraph loop1["loop of each: once for each item"]',
+            "        end",
+            "    end",
+            '    subgraph loop2["loop of poll: no limit of its own"]',
+            "    end",
+        ]
+        back = [index for index, line in enumerate(lines) if "-.->" in line]
+        forward = [index for index, line in enumerate(lines) if "-->" in line and "-." not in line]
+        assert max(forward) < min(back)
 
     def test_a_gate_has_a_shape_and_a_style_of_its_own(self, fermata: Command) -> None:
         lines = fermata("graph", "show", EXPENSE_REVIEW).out.splitlines()
 
-        assert '    n2{{"gate (gate)"}}' in lines
+        asks = "Over the limit. Pay {item}?<br/>by 2d, else deny"
+        assert f'        n2{{{{"gate (gate)<br/>{asks}"}}}}' in lines
         assert '    n0 -->|"over → item"| n2' in lines
-        assert lines[-1] == "    class n2 gate"
+        assert "    class n2 gate" in lines
 
     @pytest.mark.parametrize(
         ("edge", "drawn"),
@@ -148,15 +220,15 @@ class TestShow:
     ) -> None:
         text = f"id: two\nnodes: [{{id: a, type: x}}, {{id: b, type: x}}]\nedges: ['{edge}']\n"
 
-        assert fermata("graph", "show", document(text)).out.splitlines()[3] == f"    n0 {drawn} n1"
+        assert f"    n0 {drawn} n1" in fermata("graph", "show", document(text)).out.splitlines()
 
-    def test_a_tool_wire_ends_in_a_ring(self) -> None:
+    def test_a_tool_wire_ends_in_a_ring_and_is_pale(self) -> None:
         nodes = (Node(id="a", type="x"), Node(id="b", type="x"))
         wire = Edge(source="a", source_port="tool", target="b", target_port="tools", kind="tool")
 
-        assert mermaid(Graph(id="two", nodes=nodes, edges=(wire,))).endswith(
-            '    n0 --o|"tool → tools"| n1'
-        )
+        lines = mermaid(Graph(id="two", nodes=nodes, edges=(wire,))).splitlines()
+        assert '    n0 --o|"tool → tools"| n1' in lines
+        assert lines[-1] == f"    linkStyle 0 {TOOL_STYLE}"
 
     @pytest.mark.parametrize(
         ("node_id", "shown"),
@@ -171,7 +243,7 @@ class TestShow:
     def test_names_hold_no_syntax(self, node_id: str, shown: str) -> None:
         graph = Graph(id="odd", nodes=(Node(id=node_id, type="fetch"),), edges=())
 
-        assert mermaid(graph).splitlines()[1] == f'    n0["{shown} (fetch)"]'
+        assert mermaid(graph).splitlines()[3] == f'    n0["{shown} (fetch)"]'
 
     def test_with_json_there_is_one_document(
         self, fermata: Command, document: Callable[[str], str]

@@ -30,3 +30,8 @@ def as_text(value: Json) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def template_ports(template: str) -> tuple[str, ...]:
+    """Return the names that a template has places for, each once, in order."""
+    return tuple(dict.fromkeys(place[1] for place in _PLACE.finditer(template)))
