@@ -130,7 +130,7 @@ def error_of_rpc(error: RPCError, thread_id: str) -> FermataError:
         if any("NamespaceNotFound" in detail.type_url for detail in error.grpc_status.details):
             return CallRefused(f"the server says: {said}; set TEMPORAL_NAMESPACE to one it has")
         if "already completed" in said:
-            return _over(thread_id)
+            return nothing_open(thread_id)
         return UnknownThread(
             f"the Temporal server knows no run of thread {thread_id!r}; start one, or look "
             "whether TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE name the right server"
@@ -139,13 +139,14 @@ def error_of_rpc(error: RPCError, thread_id: str) -> FermataError:
         return ServerUnreachable(f"the Temporal server does not answer: {said}")
     if error.status == RPCStatusCode.FAILED_PRECONDITION and "closed before" in said:
         # Terminated before a worker saw it: there is nothing to replay that could answer.
-        return _over(thread_id)
+        return nothing_open(thread_id)
     if error.status == RPCStatusCode.FAILED_PRECONDITION and "poller" in said:
         return NoWorker(f"nobody serves the run of thread {thread_id!r}: {said}; start a worker")
     return CallRefused(f"the Temporal server refused the call ({error.status.name}): {said}")
 
 
-def _over(thread_id: str) -> PipelineTerminal:
+def nothing_open(thread_id: str) -> PipelineTerminal:
+    """Return what a command to a thread comes to on which the server has nothing open."""
     return PipelineTerminal(
         f"no run of thread {thread_id!r} is open: start the next turn on the thread, or, where "
         f"its workflow was lost while it waited, take it over: fermata reconcile "

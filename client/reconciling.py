@@ -3,10 +3,12 @@
 The log says which runs have not ended; the server says which of them somebody executes. A run
 that waits and lost its workflow is taken over, so that it can be answered; one left running is
 recovered, at most five times without a commit in between, and then ended as ``Indeterminate``;
-a workflow that outlived its run's end is cancelled.
+a workflow that outlived its run's end is cancelled. A run that belongs to another namespace may be
+executed there: it is shown, and never touched from here.
 """
 
 from collections.abc import AsyncGenerator
+from shlex import quote
 from typing import Literal
 
 from temporalio.client import Client
@@ -23,7 +25,7 @@ from seeding.model import Model
 from seeding.request import RunRequest
 from seeding.run_endings import is_spent, lost_cause
 
-Action = Literal["adopt", "recover", "end", "cancel"]
+Action = Literal["adopt", "recover", "end", "cancel", "leave"]
 
 REPAIR_SECONDS = 10.0
 """How long one run's repair may take to be seen."""
@@ -35,7 +37,8 @@ class Finding(Model):
     Attributes:
         phase: What the log says of it.
         reason: What became of its workflow, where the server knows.
-        action: What puts it right.
+        action: What puts it right; ``leave`` where that cannot be told from here.
+        namespace: The namespace it belongs to, where that is another one.
         takeovers: How often it was taken over since its last commit.
         repaired: What came of the repair; None where none was asked for.
     """
@@ -46,6 +49,7 @@ class Finding(Model):
     phase: str
     reason: str | None = None
     action: Action
+    namespace: str | None = None
     takeovers: int = 0
     repaired: str | None = None
 
@@ -92,6 +96,11 @@ async def _repaired(threads: Threads, log: CommitLog, client: Client, finding: F
     run = log.run(finding.run_id)
     if run is None:
         return "the log has no such run any more"
+    if finding.action == "leave":
+        return (
+            f"left alone: look at it with TEMPORAL_NAMESPACE={quote(finding.namespace or '')}; if "
+            f"that namespace is gone, fermata start {quote(run.thread_id)} GRAPH --recover"
+        )
     if finding.action == "cancel":
         await client.get_workflow_handle(workflow_id(run.thread_id)).cancel()
         return "its workflow was asked to cancel"
@@ -131,12 +140,14 @@ def _runs(log: LogReader, thread_id: str | None) -> list[StoredRun]:
 
 async def _lost(client: Client, threads: Threads, log: LogReader, run: StoredRun) -> Finding | None:
     """Return what to do about a run that nothing executes; None where something may."""
+    owner = log.owners(run.run_id)[-1]
+    if owner.execution.namespace not in (None, client.namespace):
+        return _elsewhere(run, owner.execution.namespace)
     try:
         if await threads.open_execution(run.thread_id) is not None:
             return None  # Its own, or a start that decides about it at this moment.
     except UnknownThread:
         pass  # The server forgets what is closed.
-    owner = log.owners(run.run_id)[-1]
     reason = await reason_of_loss(
         client,
         workflow_id(run.thread_id),
@@ -154,6 +165,18 @@ async def _lost(client: Client, threads: Threads, log: LogReader, run: StoredRun
         reason=reason,
         action=action,
         takeovers=fact.takeovers,
+    )
+
+
+def _elsewhere(run: StoredRun, namespace: str) -> Finding:
+    return Finding(
+        thread_id=run.thread_id,
+        run_id=run.run_id,
+        checkpoint_id=checkpoint_id(run.run_id, run.last_ordinal),
+        phase=run.phase,
+        reason=f"it belongs to namespace {namespace!r}",
+        action="leave",
+        namespace=namespace,
     )
 
 

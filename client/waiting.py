@@ -22,8 +22,9 @@ ASK_SECONDS = 3.0
 async def tickets_document(log: AsyncLogReader, thread_id: str | None = None) -> list[JsonObject]:
     """Return the open tickets of one thread, or of all, oldest first in each (contract 1).
 
-    ``live`` says whether the run that waits is open on the server: ``unknown`` where no server
-    answered.
+    ``live`` says whether the run that waits is open on the server, in the execution that the log
+    has as its owner: ``unknown`` where no server answered, and where the run belongs to another
+    namespace than the one that was asked.
 
     Raises:
         UnknownThread: No run was ever opened on the thread.
@@ -55,18 +56,18 @@ async def _live_runs(log: AsyncLogReader, tickets: Sequence[OpenTicket]) -> dict
     try:
         async with asyncio.timeout(ASK_SECONDS):
             for run_id, thread_id in waiting.items():
-                found[run_id] = await _is_live(log, threads, thread_id, run_id)
+                owner = (await log.owners_async(run_id))[-1]
+                if owner.execution.namespace in (None, client.namespace):
+                    found[run_id] = await _is_live(threads, thread_id, owner.chain_id)
     except (TimeoutError, FermataError):
         pass  # What was not asked stays unknown.
     return found
 
 
-async def _is_live(log: AsyncLogReader, threads: Threads, thread_id: str, run_id: str) -> Live:
+async def _is_live(threads: Threads, thread_id: str, owner: str) -> Live:
     try:
         chain = await threads.open_execution(thread_id, within=ASK_SECONDS)
     except UnknownThread:
         return "no"
-    if chain is None or chain == run_id:
-        return "no" if chain is None else "yes"
-    run = await log.run_of_chain_async(chain)
-    return "yes" if run is not None and run.run_id == run_id else "no"
+    # Another chain on the thread was fenced off, or has not taken the run over yet.
+    return "yes" if chain == owner else "no"

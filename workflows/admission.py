@@ -194,6 +194,12 @@ def _admit_resume(situation: Situation, command: Answer | Lift, now: Moment) -> 
 def _bound_ticket(situation: Situation, answer: Answer) -> str:
     """Return the ticket that an answer without one is for (contract 5, binding at receipt)."""
     candidates = situation.undecided
+    if not candidates and situation.phase == "starting":
+        raise NothingToAnswer(
+            "the run is not open yet: its start waits for a worker that can take it up (the "
+            "Temporal UI shows what the start activity last failed with); name the ticket to "
+            "answer it early"
+        )
     if not candidates:
         raise NothingToAnswer("no ticket of a node is open; name the ticket to answer it early")
     listed = list(candidates[:MAX_LISTED])

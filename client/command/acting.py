@@ -12,7 +12,7 @@ from client.command.arguments import (
     Thread,
     examples,
 )
-from client.command.connecting import act
+from client.command.connecting import act_at
 from client.command.output import print_json, print_line
 from client.thread_models import NOT_GIVEN
 from client.threads import Threads
@@ -73,7 +73,7 @@ def resume(
             within=timeout,
         )
 
-    reply = act(resuming)
+    reply = act_at(thread, resuming)
     print_reply(reply, as_json, _taken(reply) if answers else "the pause is lifted")
 
 
@@ -87,7 +87,7 @@ def pause(
 
     Lift the pause with: fermata resume THREAD
     """
-    reply = act(lambda threads: threads.pause(thread, reason=reason, within=timeout))
+    reply = act_at(thread, lambda threads: threads.pause(thread, reason=reason, within=timeout))
     print_reply(reply, as_json, "the run will pause before its next node")
 
 
@@ -98,7 +98,7 @@ def cancel(
     as_json: AsJson = False,
 ) -> None:
     """Cancel the run of THREAD, also while it waits."""
-    reply = act(lambda threads: threads.cancel(thread, reason=reason, within=timeout))
+    reply = act_at(thread, lambda threads: threads.cancel(thread, reason=reason, within=timeout))
     print_reply(reply, as_json, "the run will end as cancelled")
 
 

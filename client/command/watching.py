@@ -3,7 +3,7 @@
 import typer
 
 from client.command.arguments import AsJson, Thread, WatchSeconds, examples
-from client.command.connecting import act
+from client.command.connecting import act_at
 from client.command.output import complain, print_json
 from client.command.people import print_standing
 from client.command.progress_view import ProgressView
@@ -29,7 +29,7 @@ def watch(thread: Thread, timeout: WatchSeconds = None, as_json: AsJson = False)
 
     Exit 1 where the run failed, or neither waits nor ended in time.
     """
-    standing = act(lambda threads: watched(threads, thread, None, timeout))
+    standing = act_at(thread, lambda threads: watched(threads, thread, None, timeout))
     if as_json:
         print_json(standing.to_json())
     else:

@@ -8,10 +8,11 @@ from live_stage import REVIEW, SOON, Served
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
 from activities.ending_operation import ending_operation
-from activities.log import CommitLog
+from activities.log import CommitLog, Execution
 from client import reconciling
-from client.log_opening import open_writable_log
+from client.log_opening import open_log, open_writable_log
 from client.reconciling import Finding
+from client.waiting import tickets_document
 from seeding.commits import EndCause
 from seeding.model import JsonObject, as_list
 
@@ -114,6 +115,51 @@ async def test_a_workflow_that_outlived_the_end_of_its_run_closes_without_an_eff
     with open_writable_log(served.configured.log_url) as log:
         assert log.commits(thread) == commits
     assert await found(served, thread) == []
+
+
+async def test_a_run_of_another_namespace_is_shown_and_never_touched(
+    served: Served, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await started(served, thread, REVIEW)
+    await served.threads.wait(thread, within=SOON)
+    take_over(served, run, namespace="elsewhere")
+
+    (finding,) = await found(served, thread, repair=True)
+
+    assert (finding.action, finding.namespace) == ("leave", "elsewhere")
+    assert finding.reason == "it belongs to namespace 'elsewhere'"
+    assert finding.repaired == (
+        "left alone: look at it with TEMPORAL_NAMESPACE=elsewhere; if that namespace is gone, "
+        f"fermata start {thread} GRAPH --recover"
+    )
+    with open_writable_log(served.configured.log_url) as log:
+        assert [owner.chain_id for owner in log.owners(run)] == [run, "another chain"]
+    assert await live(served, thread, monkeypatch) == ["unknown"]
+
+
+async def test_a_fenced_execution_is_not_called_live(
+    served: Served, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await started(served, thread, REVIEW)
+    await served.threads.wait(thread, within=SOON)
+    assert await live(served, thread, monkeypatch) == ["yes"]
+
+    take_over(served, run, namespace=served.client.namespace)
+
+    assert await live(served, thread, monkeypatch) == ["no"]
+
+
+def take_over(served: Served, run: str, *, namespace: str) -> None:
+    """Have another chain own a run whose workflow is still open."""
+    with open_writable_log(served.configured.log_url) as log:
+        log.take_over(run, "another chain", Execution(execution_run_id="x", namespace=namespace))
+
+
+async def live(served: Served, thread: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    for name, value in served.environment().items():
+        monkeypatch.setenv(name, value)
+    with open_log(served.configured.log_url) as log:
+        return [ticket["live"] for ticket in await tickets_document(log, thread)]
 
 
 def end_beside(log: CommitLog, run_id: str, *, as_another: bool) -> None:

@@ -1,0 +1,71 @@
+"""Commands to a thread whose workflow the server has lost say what the log says of it."""
+
+import pytest
+from live_stage import REVIEW, SOON, Served
+
+from tests.engine.gone import deleted
+
+VERBS = (
+    ("resume", "--decision", "approve"),
+    ("resume",),
+    ("pause",),
+    ("cancel",),
+    ("watch",),
+)
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+async def test_a_paused_run_whose_workflow_was_deleted_names_what_makes_it_answerable(
+    here: Served, thread: str, verb: tuple[str, ...]
+) -> None:
+    await here.threads.start(thread, REVIEW)
+    await here.threads.wait(thread, within=SOON)
+    handle = here.client.get_workflow_handle(f"thread/{thread}")
+    described = await handle.describe()
+    await deleted(
+        here.client.get_workflow_handle(
+            f"thread/{thread}",
+            run_id=described.run_id,
+            first_execution_run_id=described.run_id,
+        )
+    )
+
+    refusal = (await here.answer(verb[0], thread, *verb[1:])).refusal
+
+    assert refusal == (
+        f"PIPELINE_TERMINAL: no run of thread '{thread}' is open: start the next turn on the "
+        "thread, or, where its workflow was lost while it waited, take it over: fermata reconcile "
+        f"{thread} --repair"
+    )
+    repaired = await here.answer("reconcile", thread, "--repair", "--json")
+    assert [finding["repaired"] for finding in repaired.document] == ["it goes on"]
+    await here.threads.wait(thread, within=SOON)
+    if verb[0] == "resume" and len(verb) > 1:
+        assert (await here.answer(verb[0], thread, *verb[1:])).code == 0
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+async def test_a_forked_thread_without_a_run_names_its_first(
+    here: Served, thread: str, verb: tuple[str, ...]
+) -> None:
+    await here.threads.start(thread, REVIEW)
+    await here.threads.wait(thread, within=SOON)
+    point = (await here.answer("state", thread, "--json")).document["run"]["checkpointId"]
+    assert (await here.answer("fork", thread, "--at", point, "--to", f"{thread}-2")).code == 0
+
+    refusal = (await here.answer(verb[0], f"{thread}-2", *verb[1:])).refusal
+
+    assert refusal == (
+        f"UnknownThread: thread '{thread}-2' was forked and has no run yet; its first: "
+        f"fermata start {thread}-2 GRAPH"
+    )
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+async def test_a_thread_that_nobody_knows_stays_unknown(
+    here: Served, thread: str, verb: tuple[str, ...]
+) -> None:
+    refusal = (await here.answer(verb[0], thread, *verb[1:])).refusal
+    assert refusal.startswith(
+        f"UnknownThread: the Temporal server knows no run of thread '{thread}'"
+    )
