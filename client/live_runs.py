@@ -86,7 +86,15 @@ class LiveRuns:
         """Return ``{nodeId: {status, executions}}``; raises as :meth:`state` does."""
         return as_object(await self._query(thread_id, "progress", within)) or {}
 
-    async def opened(self, thread_id: str, run_id: str, *, within: float) -> bool:
+    async def warnings(
+        self, thread_id: str, *, within: float = DEFAULT_SECONDS
+    ) -> tuple[JsonObject, ...]:
+        """Return what the start of the thread's newest run warned of; raises as :meth:`state`."""
+        told = as_object(await self._query(thread_id, "provenance", within)) or {}
+        listed = map(as_object, as_list(told.get("warnings")) or [])
+        return tuple(item for item in listed if item is not None)
+
+    async def opened(self, thread_id: str, run_id: str, *, within: float) -> str | None:
         """Wait until a started run has opened; its start may be refused instead.
 
         Args:
@@ -95,7 +103,8 @@ class LiveRuns:
             within: Seconds to wait.
 
         Returns:
-            False where no worker has taken it up in time; the server keeps it for one.
+            The id of the run, which is an older one's where the start took that over; None where
+            no worker has taken the start up in time: the server keeps it for one.
 
         Raises:
             StartRefused: The start was refused, by the class of its code.
@@ -105,16 +114,17 @@ class LiveRuns:
         until = _now() + within
         while (left := until - _now()) > 0:
             if not await self._is_going(thread_id, run_id):
-                await self.result(thread_id, run_id, within=DEFAULT_SECONDS)
-                return True
+                ended = await self.result(thread_id, run_id, within=DEFAULT_SECONDS)
+                return str(ended["runId"])
             try:
                 state = await self.state(thread_id, within=left)
             except NoWorker:
-                return False
-            if (as_object(state.get("run")) or {}).get("phase") not in ("starting", "refused"):
-                return True
+                return None
+            run = as_object(state.get("run")) or {}
+            if run.get("phase") not in ("starting", "refused"):
+                return str(run["runId"])
             await asyncio.sleep(FIRST_INTERVAL)
-        return False
+        return None
 
     async def wait(
         self,
@@ -145,35 +155,39 @@ class LiveRuns:
         """
         until = None if within is None else _now() + within
         named = run_id or await self._newest(thread_id)
-        interval = FIRST_INTERVAL
+        own, interval = named, FIRST_INTERVAL
         while True:
             if not await self._is_going(thread_id, named):
-                return await self._ended(thread_id, named, on_look)
+                return await self._ended(thread_id, named, own, on_look)
             left = DEFAULT_SECONDS if until is None else until - _now()
             if left <= 0:
                 raise StillOpen(
-                    f"run {named} of thread {thread_id!r} neither waits nor ended within "
+                    f"run {own} of thread {thread_id!r} neither waits nor ended within "
                     f"{within:g} s; it goes on"
                 )
             state = await self._looked(thread_id, min(left, DEFAULT_SECONDS), on_look)
-            standing = _standing(thread_id, named, state)
+            own = _run_id(state) or own
+            standing = _standing(thread_id, own, state)
             if standing is not None and any(
                 item.ticket not in answered for item in standing.tickets
             ):
-                return standing
+                warned = await self.warnings(thread_id, within=DEFAULT_SECONDS)
+                return standing.model_copy(update={"warnings": warned})
             await asyncio.sleep(min(interval, LONGEST_INTERVAL))
             interval *= 1.5
 
     async def _ended(
-        self, thread_id: str, run_id: str, on_look: Callable[[Look], None] | None
+        self, thread_id: str, chain: str, run_id: str, on_look: Callable[[Look], None] | None
     ) -> Standing:
-        result = await self.result(thread_id, run_id, within=DEFAULT_SECONDS)
+        result = await self.result(thread_id, chain, within=DEFAULT_SECONDS)
+        if result["runId"] == chain:  # So says a cancelled run, whose own id may be another.
+            result = {**result, "runId": run_id}
         if on_look is not None:
             # Without a worker what is over cannot be looked at; its result is known all the same.
             with suppress(ClientError):
-                if await self._newest(thread_id) == run_id:
+                if await self._newest(thread_id) == chain:
                     await self._looked(thread_id, LAST_LOOK_SECONDS, on_look)
-        return Standing(run_id=run_id, thread_id=thread_id, phase="ended", result=result)
+        return Standing(run_id=result["runId"], thread_id=thread_id, phase="ended", result=result)
 
     async def _looked(
         self, thread_id: str, seconds: float, on_look: Callable[[Look], None] | None
@@ -242,6 +256,12 @@ class LiveRuns:
             raise error_of_rpc(error, thread_id) from error
         except WorkflowFailureError as failure:
             return result_of_failure(failure, thread_id, named)
+
+
+def _run_id(state: JsonObject) -> str | None:
+    """Return the run that a state is of; None before it has opened."""
+    named = (as_object(state.get("run")) or {}).get("runId")
+    return named if isinstance(named, str) else None
 
 
 def _standing(thread_id: str, run_id: str, state: JsonObject) -> Standing | None:

@@ -15,6 +15,7 @@ from activities.log import (
     Takeover,
 )
 from activities.results import run_result
+from client.forked_threads import FORKED, described, find_forked, forked_state
 from seeding.bounded import shown_by_reference
 from seeding.commits import AuditDraft
 from seeding.errors import UnknownThread
@@ -47,6 +48,8 @@ def state_document(
 ) -> JsonObject:
     """Return the state of a thread with its ``run`` block (contract 4).
 
+    Of a thread that was forked and has no run yet it is what its first run will start from.
+
     Args:
         log: The log.
         thread_id: The thread.
@@ -57,14 +60,31 @@ def state_document(
         UnknownThread: No run was ever opened on the thread.
         UnknownCheckpoint: The thread has no such checkpoint.
     """
-    view = log.state(thread_id, checkpoint)
-    shown = view.state.to_json()
+    forked = find_forked(log, thread_id) if checkpoint is None else None
+    if forked is None:
+        view = log.state(thread_id, checkpoint)
+        state, block = view.state, _run_block(view)
+    else:
+        state, block = forked_state(log, forked)
+    shown = state.to_json()
     if not full:
         for name in ("data", "metadata", "iterator"):
             part = as_object(shown[name])
             if part is not None:
                 shown[name] = shown_by_reference(part, name, PART_BYTES)
-    return {**shown, "run": _run_block(view)}
+    return {**shown, "run": block}
+
+
+def messages_document(log: AsyncLogReader, thread_id: str) -> list[JsonObject]:
+    """Return a thread's messages, oldest first; of a forked one those it stands on.
+
+    Raises:
+        UnknownThread: No run was ever opened on the thread.
+    """
+    forked = find_forked(log, thread_id)
+    if forked is None:
+        return log.messages(thread_id)
+    return log.messages(forked.origin, forked.checkpoint_id)
 
 
 def _run_block(view: StateView) -> JsonObject:
@@ -106,7 +126,8 @@ def runs_document(log: AsyncLogReader, thread_id: str) -> list[JsonObject]:
     Raises:
         UnknownThread: No run was ever opened on the thread.
     """
-    latest_run(log, thread_id)
+    if find_forked(log, thread_id) is None:
+        latest_run(log, thread_id)
     return [_run_row(log, run) for run in log.runs(thread_id)]
 
 
@@ -139,18 +160,17 @@ def threads_document(log: AsyncLogReader) -> list[JsonObject]:
 
 
 def _forked(log: AsyncLogReader, branch: StoredBranch) -> JsonObject:
-    point = branch.lineage[-1]
     return {
         "threadId": branch.thread_id,
         "version": 0,
         "runId": None,
         "runEpoch": 0,
-        "phase": "forked",
+        "phase": FORKED,
         "graph": None,
         "tickets": [],
         "openedAt": None,
         "endedAt": None,
-        "forkedFrom": log.checkpoint_at(point.thread_id, point.up_to),
+        "forkedFrom": described(log, branch).checkpoint_id,
     }
 
 
@@ -172,11 +192,13 @@ def _threads_with_runs(log: AsyncLogReader) -> list[JsonObject]:
 
 
 def checkpoints_document(log: AsyncLogReader, thread_id: str) -> list[JsonObject]:
-    """Return a thread's checkpoints, oldest first (contract 1).
+    """Return a thread's checkpoints, oldest first (contract 1); a forked one has none of its own.
 
     Raises:
         UnknownThread: No run was ever opened on the thread.
     """
+    if find_forked(log, thread_id) is not None:
+        return []
     return [row.to_json() for row in log.checkpoints(thread_id)]
 
 

@@ -18,7 +18,11 @@ NOT_GIVEN = NotGiven.NOT_GIVEN
 
 
 class StartedRun(Model):
-    """A run the server has taken on; whether the start is refused, its result says."""
+    """A run the server has taken on; whether the start is refused, its result says.
+
+    ``run_id`` is the id of a run that this start opens. One that goes on with a run which had
+    lost its workflow goes on under that run's id, which ``LiveRuns.opened`` returns.
+    """
 
     run_id: str
     thread_id: str
@@ -51,6 +55,7 @@ class Standing(Model):
     Attributes:
         phase: ``awaiting`` or ``paused`` for a run that waits, else ``ended``.
         tickets: What it waits for.
+        warnings: ``{"code", "message"}`` each, of a run that waits; else the result has them.
         result: The result of a run that is over (contract 3).
     """
 
@@ -58,4 +63,5 @@ class Standing(Model):
     thread_id: str
     phase: Literal["awaiting", "paused", "ended"]
     tickets: tuple[WaitingTicket, ...] = ()
+    warnings: tuple[JsonObject, ...] = ()
     result: JsonObject | None = None

@@ -6,6 +6,7 @@ from typing import Literal
 
 from activities.log import AsyncLogReader
 from client.connection import connect
+from client.forked_threads import find_forked
 from client.settings import DEFAULT_TASK_QUEUE
 from client.threads import Threads
 from seeding.errors import FermataError, UnknownThread
@@ -30,6 +31,8 @@ async def tickets_document(log: AsyncLogReader, thread_id: str | None = None) ->
         UnknownThread: No run was ever opened on the thread.
     """
     if thread_id is not None and await log.latest_run_async(thread_id) is None:
+        if find_forked(log, thread_id) is not None:
+            return []
         raise log.without_run(thread_id)
     tickets = await log.open_tickets_async(thread_id)
     live = await _live_runs(log, tickets) if tickets else {}

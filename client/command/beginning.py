@@ -7,6 +7,8 @@ from client.command.people import print_standing
 from client.command.watching import judge, watched
 from client.thread_models import Standing, StartedRun
 from client.threads import Threads
+from seeding.errors import ClientError
+from seeding.model import JsonObject
 from seeding.request import RunRequest
 
 OPEN_SECONDS = 3.0
@@ -30,9 +32,10 @@ class Watching:
 
 @dataclass(frozen=True)
 class Begun:
-    """A run that was started, and where it came to if it was watched."""
+    """A run that was started, what that warned of, and where it came to if it was watched."""
 
     started: StartedRun
+    warnings: tuple[JsonObject, ...] = ()
     standing: Standing | None = None
 
 
@@ -44,18 +47,33 @@ async def begun(threads: Threads, thread: str, request: RunRequest, asked: Watch
         FermataError: As ``Threads.start`` and ``Threads.wait``.
     """
     started = await threads.start(thread, request)
-    within = asked.timeout or OPEN_SECONDS
-    opened = asked.watch or await threads.opened(thread, started.run_id, within=within)
+    within = OPEN_SECONDS if asked.watch or asked.timeout is None else asked.timeout
+    opened = await threads.opened(thread, started.run_id, within=within)
+    # A run that was taken over goes on under its own id, not under that of the execution.
+    known = started.model_copy(update={"run_id": opened or started.run_id})
     if not asked.as_json:
-        print_line(f"run {started.run_id}\nworkflow {started.workflow_id}")
-    if not opened:
+        print_line(f"run {known.run_id}\nworkflow {known.workflow_id}")
+    if opened is None:
         complain(
             f"no worker has taken the run up within {within:g} s; it starts when one does, such "
             "as `fermata worker`"
         )
+    warnings = () if opened is None else await _warned(threads, thread)
     if not asked.watch:
-        return Begun(started)
-    return Begun(started, await watched(threads, thread, started.run_id, asked.timeout))
+        return Begun(known, warnings)
+    standing = await watched(threads, thread, started.run_id, asked.timeout)
+    return Begun(known, warnings, standing)
+
+
+async def _warned(threads: Threads, thread: str) -> tuple[JsonObject, ...]:
+    """Return what the start warned of, said at once; nothing where nobody answers any more."""
+    try:
+        warnings = await threads.warnings(thread)
+    except ClientError:
+        return ()
+    for warning in warnings:
+        complain(f"warning: {warning.get('code')}: {warning.get('message')}")
+    return warnings
 
 
 def finish(begun: Begun, asked: Watching) -> None:
@@ -67,8 +85,9 @@ def finish(begun: Begun, asked: Watching) -> None:
     standing = begun.standing
     if asked.as_json:
         seen = {} if standing is None else {"standing": standing.to_json()}
-        print_json({**begun.started.to_json(), **seen})
+        warned = {"warnings": list(begun.warnings)}
+        print_json({**begun.started.to_json(), **warned, **seen})
     elif standing is not None:
-        print_standing(standing)
+        print_standing(standing, told=begun.warnings)
     if standing is not None:
         judge(standing)

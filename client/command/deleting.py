@@ -7,7 +7,7 @@ import typer
 
 from client.command.arguments import AsJson, Thread, examples
 from client.command.connecting import act_on
-from client.command.output import complain, print_json, print_line
+from client.command.output import complain, counted, print_json, print_line
 from client.connection import connect
 from client.erasing import Erasure, erase_thread
 from client.log_opening import open_writable_log
@@ -62,9 +62,9 @@ async def _erased(thread: str, *, log_only: bool) -> Erasure:
 def _told(erased: Erasure) -> str:
     rows = {} if erased.log is None else erased.log.rows
     told = ", ".join(
-        f"{rows.get(table, 0)} {table}" for table in ("runs", "commits", "messages") if rows
+        counted(rows.get(f"{noun}s", 0), noun) for noun in ("run", "commit", "message") if rows
     )
     where = [f"from the log: {told}"] if rows else []
     if erased.executions is not None:
-        where.append(f"from Temporal: {erased.executions} executions")
+        where.append(f"from Temporal: {counted(erased.executions, 'execution')}")
     return f"thread {erased.thread_id} is erased, {'; '.join(where)}"

@@ -9,7 +9,7 @@ import typer
 from activities.nodes import REGISTRY
 from client.command import options
 from client.command.arguments import AsJson, examples
-from client.command.output import complain, print_json, print_line
+from client.command.output import complain, counted, print_json, print_line
 from client.mermaid import mermaid
 from client.settings import settings
 from client.worker import load_nodes
@@ -62,10 +62,10 @@ def check(file: File, strict: Strict = False, as_json: AsJson = False) -> None:
         if not report["problems"]:
             print_line(_verdict(report))
     if report["problems"]:
-        complain(f"InvalidGraph: {file} has {_counted(len(report['problems']), 'problem')}")
+        complain(f"InvalidGraph: {file} has {counted(len(report['problems']), 'problem')}")
         raise typer.Exit(1)
     if strict and report["warnings"]:
-        complain(f"{file} has {_counted(len(report['warnings']), 'warning')}")
+        complain(f"{file} has {counted(len(report['warnings']), 'warning')}")
         raise typer.Exit(1)
 
 
@@ -117,7 +117,3 @@ def _assumed(graph: Graph, loaded: Mapping[str, NodeType]) -> dict[str, NodeType
     names = dict.fromkeys(node.type for node in graph.nodes)
     known = (*BUILTIN_TYPES, *PLANNED, *loaded)
     return {name: NodeType(name=name, kind="effect") for name in names if name not in known}
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

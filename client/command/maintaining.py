@@ -7,7 +7,7 @@ import typer
 from activities.log import Finding, RebuildReport
 from client.command.application import FAILED
 from client.command.arguments import AsJson, examples
-from client.command.output import print_json, print_line
+from client.command.output import counted, print_json, print_line
 from client.log_opening import open_log, open_writable_log
 from client.settings import settings
 
@@ -77,6 +77,6 @@ def _report_lines(report: RebuildReport) -> list[str]:
         for one in report.changed
     ]
     if report.stray_tickets:
-        lines.append(f"the log: {report.stray_tickets} tickets of no run removed")
+        lines.append(f"the log: {counted(report.stray_tickets, 'ticket')} of no run removed")
     lines += [f"thread {one.thread_id} stays as it is: {one.what}" for one in report.damaged]
-    return lines or [f"nothing to do: {report.looked_at} threads are what their commits say"]
+    return lines or [f"nothing to do, {counted(report.looked_at, 'thread')} looked at"]

@@ -76,7 +76,7 @@ def runs(thread: Thread, as_json: AsJson = False) -> None:
 
 def messages(thread: Thread, as_json: AsJson = False) -> None:
     """Show the messages of THREAD, oldest first."""
-    _show(lambda log: log.messages(thread), people.print_messages, as_json)
+    _show(lambda log: reading.messages_document(log, thread), people.print_messages, as_json)
 
 
 def checkpoints(thread: Thread, as_json: AsJson = False) -> None:

@@ -41,8 +41,8 @@ async def test_a_deleted_thread_is_unknown_and_begins_afresh(here: Served, threa
     told = await here.answer("delete", thread)
 
     assert told.code == 0
-    assert told.out.startswith(f"thread {thread} is erased, from the log: 1 runs, ")
-    assert told.out.endswith("from Temporal: 1 executions\n")
+    assert told.out.startswith(f"thread {thread} is erased, from the log: 1 run, ")
+    assert told.out.endswith("from Temporal: 1 execution\n")
     assert told.err == ""
     refusal = (await here.answer("delete", thread, "--log-only")).refusal
     assert refusal == f"UnknownThread: the log has no run of thread '{thread}'"

@@ -57,11 +57,54 @@ class TestFork:
             "forkedFrom": named,
         }
         assert "forked" in fermata("threads").out
-        for verb in ("state", "runs", "messages", "checkpoints", "provenance", "tickets"):
-            assert fermata(verb, "bob").refusal == (
-                "UnknownThread: thread 'bob' was forked and has no run yet; its first: fermata "
-                "start bob GRAPH"
-            )
+        assert fermata("provenance", "bob").refusal == (
+            "UnknownThread: thread 'bob' was forked and has no run yet; its first: fermata "
+            "start bob GRAPH"
+        )
+
+    def test_a_forked_thread_shows_what_it_stands_on(
+        self, fermata: Fermata, log: CommitLog
+    ) -> None:
+        named = log.state("alice").checkpoint_id
+        there = fermata("state", "alice", "--json").document
+        fermata("fork", "alice", "--at", named, "--to", "bob")
+
+        assert fermata("state", "bob", "--json").document == {
+            **there,
+            "threadId": "bob",
+            "run": {
+                "runId": None,
+                "runEpoch": 0,
+                "phase": "forked",
+                "pausedReason": None,
+                "graph": None,
+                "branch": "main",
+                "checkpointId": None,
+                "waitingFor": [],
+                "forkedFrom": named,
+            },
+        }
+        messages = fermata("messages", "alice", "--json").document
+        assert fermata("messages", "bob", "--json").document == messages
+        for verb in ("runs", "checkpoints", "tickets"):
+            assert fermata(verb, "bob", "--json").document == []
+        for verb in ("state", "messages", "runs", "checkpoints", "tickets"):
+            assert fermata(verb, "bob").code == 0
+        assert f"forked from {named}" in fermata("state", "bob").out
+        assert fermata("threads", "--json").document[1]["forkedFrom"] == named
+
+    def test_forked_at_an_end_it_shows_what_the_next_turn_keeps(
+        self, fermata: Fermata, log: CommitLog, alice: WrittenThread
+    ) -> None:
+        alice.answer_and_end()
+        ended = fermata("state", "alice", "--json").document
+        assert (ended["status"], ended["isComplete"]) == ("completed", True)
+
+        fermata("fork", "alice", "--at", "workflow_end", "--to", "bob")
+
+        state = fermata("state", "bob", "--json").document
+        assert (state["status"], state["isComplete"], state["currentNodeId"]) == (None, False, "")
+        assert (state["data"], state["messages"]) == (ended["data"], ended["messages"])
 
     @pytest.mark.parametrize(
         ("arguments", "said"),

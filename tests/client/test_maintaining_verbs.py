@@ -84,13 +84,13 @@ class TestRebuild:
         assert (answer.code, answer.err) == (0, "")
         assert answer.out.splitlines() == [
             "thread alice: 1 of its head, 2 of its runs, 0 of its tickets made again",
-            "the log: 1 tickets of no run removed",
+            "the log: 1 ticket of no run removed",
         ]
         assert fermata("runs", "alice").out == before
         assert fermata("verify").code == 0
 
     def test_a_sound_log_is_left_alone(self, fermata: Command, turns: WrittenThread) -> None:
-        assert fermata("rebuild").out == ("nothing to do: 1 threads are what their commits say\n")
+        assert fermata("rebuild").out == ("nothing to do, 1 thread looked at\n")
         assert fermata("rebuild", "alice", "--json").document == {
             "lookedAt": 1,
             "changed": [],

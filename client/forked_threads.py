@@ -1,0 +1,63 @@
+"""A thread that was forked and has no run yet: what it stands on, as its first run will find it."""
+
+from typing import NamedTuple
+
+from activities.log import AsyncLogReader, StateView, StoredBranch
+from seeding.clearing import begin_turn
+from seeding.model import JsonObject
+from seeding.state import RunState
+
+FORKED = "forked"
+"""The phase of such a thread."""
+
+
+class ForkedThread(NamedTuple):
+    """A thread without a run, and the point of another one that it stands on."""
+
+    branch: StoredBranch
+    checkpoint_id: str | None
+
+    @property
+    def origin(self) -> str:
+        """The thread it was forked from."""
+        return self.branch.lineage[-1].thread_id
+
+
+def find_forked(log: AsyncLogReader, thread_id: str) -> ForkedThread | None:
+    """Return a thread that was forked and has no run yet; None for any other."""
+    if log.latest_run(thread_id) is not None:
+        return None
+    for branch in log.forks():
+        if branch.thread_id == thread_id:
+            return described(log, branch)
+    return None
+
+
+def described(log: AsyncLogReader, branch: StoredBranch) -> ForkedThread:
+    """Return the thread of a branch on which no run was opened."""
+    point = branch.lineage[-1]
+    return ForkedThread(branch, log.checkpoint_at(point.thread_id, point.up_to))
+
+
+def forked_state(log: AsyncLogReader, forked: ForkedThread) -> tuple[RunState, JsonObject]:
+    """Return the state that the first run will start from, and its ``run`` block.
+
+    At a run's end that is what its next turn keeps; elsewhere the position, untouched.
+
+    Raises:
+        UnknownCheckpoint: The checkpoint was pruned meanwhile.
+    """
+    view: StateView = log.state(forked.origin, forked.checkpoint_id)
+    state = begin_turn(view.state) if view.phase == "ended" else view.state
+    block: JsonObject = {
+        "runId": None,
+        "runEpoch": 0,
+        "phase": FORKED,
+        "pausedReason": None,
+        "graph": None,
+        "branch": forked.branch.name,
+        "checkpointId": None,
+        "waitingFor": [],
+        "forkedFrom": forked.checkpoint_id,
+    }
+    return state.model_copy(update={"thread_id": forked.branch.thread_id}), block
