@@ -22,6 +22,7 @@ from seeding.json_values import (
     size_in_bytes,
 )
 from seeding.model import Json, JsonObject, Model, as_object
+from workflows.state_updates import CONTROL_OUTPUTS
 from workflows.wire import AskWire, NodeCallInput, NodeCallResult, NodeFailureWire
 
 
@@ -97,7 +98,8 @@ def judge_outputs(call: NodeCallInput, returned: Json) -> NodeCallResult:
     """Return what a node's return value comes to.
 
     A value that is no JSON, or too large, is a node-level failure that names its dotted path,
-    and is never converted silently (ERR-6).
+    and is never converted silently (ERR-6); hidden ones too, which are then left out, so that
+    they are in no history and no log (DATA-8). What a node says to the engine is never hidden.
     """
     outputs = as_object(returned)
     if outputs is None:
@@ -130,7 +132,12 @@ def _judge_sizes(call: NodeCallInput, outputs: JsonObject) -> NodeCallResult:
                 "OutputTooLarge",
                 details={"port": port, "bytes": size},
             )
-    return NodeCallResult(outputs=outputs)
+    shown = {
+        port: value
+        for port, value in outputs.items()
+        if port not in call.hidden or port in CONTROL_OUTPUTS
+    }
+    return NodeCallResult(outputs=shown)
 
 
 def _failed(

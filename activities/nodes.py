@@ -166,6 +166,7 @@ def node(
     declares: Sequence[str] = (),
     timeout: str | float = "5m",
     max_retries: int = 0,
+    hidden: Sequence[str] = (),
 ) -> Callable[[AnyNodeFunction], AnyNodeFunction]:
     """Declare a function as the node type ``name``.
 
@@ -175,6 +176,7 @@ def node(
         declares: Reserved inputs the function wants in ``call.internal``.
         timeout: The longest one attempt may take.
         max_retries: Retries over the whole run, for retryable node errors only (ERR-11).
+        hidden: Output ports that are neither recorded nor delivered (DATA-8).
 
     Raises:
         InvalidGraph: A name that the engine or another function has, an unknown reserved input,
@@ -196,6 +198,7 @@ def node(
             timeout=_seconds(name, timeout),
             max_retries=_retries(name, max_retries),
             can_ask=True,
+            hidden=_names(name, "hidden", hidden),
         )
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Sequence
 from typing import cast
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.effect_calls import LOG_WAIT_SECONDS, EffectCall, arguments_hash
 from activities.judging_outcomes import Crash, NodeEnd, crash_of, judge_outcome
@@ -13,11 +13,24 @@ from activities.log_failures import SHOWN_CHARACTERS
 from activities.node_loop import Outcome
 from activities.nodes import NodeCall, RegisteredNode
 from activities.resources import Resources
-from seeding.errors import CommitUnavailable, EffectArgsMismatch, Fenced, RunTerminal
+from activities.seen_through import is_worker_stopping, seen_through
+from seeding.errors import (
+    CommitUnavailable,
+    EffectArgsMismatch,
+    Fenced,
+    RunNotInLog,
+    RunTerminal,
+)
 from seeding.identity import checkpoint_id
 from seeding.model import Json, JsonObject, as_object
 from seeding.tickets import TicketClosing
-from workflows.wire import RUN_NODE, WORKER_STOPPED, NodeCallInput, NodeCallResult
+from workflows.wire import (
+    RUN_NODE,
+    UNKNOWN_NODE_TYPE,
+    WORKER_STOPPED,
+    NodeCallInput,
+    NodeCallResult,
+)
 
 HEARTBEAT_SECONDS = 5.0
 LAST_SECONDS = 2.0
@@ -34,18 +47,22 @@ class NodeActivities:
     async def run_node(self, call: NodeCallInput) -> NodeCallResult:
         """Run one node once, heartbeating for it; an effect that finished is not run again.
 
+        A run that is cancelled asks for the call's end, which takes back what nobody has begun.
+        A node that is running comes to its end all the same (INT-5).
+
         Raises:
             ApplicationError: The function raised something that is no node error; the run
                 fails with it (ERR-3). The type is the exception's, the message its text. Or
                 the effect ledger refused the call: ``EffectArgsMismatch`` fails the run too,
                 and ``Fenced`` and ``RunTerminal`` the run finds out by its own next commit.
+                Or this worker serves no such type: ``UnknownNodeType``, the only one that is
+                retryable, so that the server offers the call again until a worker takes it.
         """
         heartbeats = Heartbeats()
         try:
-            return _reported(await self._effect(call, heartbeats))
+            return _reported(await seen_through(self._effect(call, heartbeats)))
         except asyncio.CancelledError:
-            # Node calls are never cancelled by the workflow: this worker is stopping, and the
-            # effect is dispatched again elsewhere, under the same key.
+            # This worker is stopping: the effect is dispatched again elsewhere, on the same key.
             raise ApplicationError(
                 "the worker stopped", type=WORKER_STOPPED, non_retryable=True
             ) from None
@@ -79,11 +96,14 @@ class NodeActivities:
     def _registered(self, call: NodeCallInput) -> RegisteredNode:
         registered = self._resources.registry.find(call.type)
         if registered is None:
+            said = (
+                f"node {call.node_id!r} waits for a worker that serves node type {call.type!r}: "
+                "this one does not; name the type's module in FERMATA_NODES"
+            )
+            activity.logger.warning(said)
+            # Benign, so that the SDK does not write the same with a stack trace.
             raise ApplicationError(
-                f"node {call.node_id!r}: this worker serves no node type {call.type!r}; "
-                "name its module in FERMATA_NODES",
-                type="UnknownNodeType",
-                non_retryable=True,
+                said, type=UNKNOWN_NODE_TYPE, category=ApplicationErrorCategory.BENIGN
             )
         return registered
 
@@ -92,7 +112,7 @@ class NodeActivities:
     ) -> NodeEnd:
         outcome = await self._invoke(registered, prepared)
         if isinstance(outcome.error, asyncio.CancelledError):
-            if activity.is_cancelled() or activity.is_worker_shutdown():
+            if is_worker_stopping():
                 raise outcome.error
             text = f"node {call.node_id!r} cancelled itself"
             return NodeEnd(crash=Crash(type="CancelledError", message=text))
@@ -106,11 +126,20 @@ class NodeActivities:
             return self._prepared(call)
         while True:
             try:
-                return await self._resources.read(lambda: self._prepared(call))
+                return await self._resources.read(lambda: self._prepared_from_log(call))
             except CommitUnavailable as error:
                 # The node has not run: wait for the log, within the node's own timeout.
                 heartbeats.say(error.message)
                 await asyncio.sleep(LOG_WAIT_SECONDS)
+
+    def _prepared_from_log(self, call: NodeCallInput) -> NodeCall:
+        if self._resources.log.run(call.run_id) is None:
+            # Nothing read here would be the run's: no answer, no output, no state.
+            raise RunNotInLog(
+                f"the log does not know run {call.run_id}, of which node {call.node_id!r} is to be "
+                "called; put the log back, or point FERMATA_LOG_URL at it"
+            )
+        return self._prepared(call)
 
     def _prepared(self, call: NodeCallInput) -> NodeCall:
         inputs = dict(call.inputs)

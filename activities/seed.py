@@ -28,6 +28,7 @@ from seeding.errors import (
     FermataError,
     InvalidGraph,
     InvalidRequest,
+    RunNotInLog,
     StartRefused,
     UnknownGraph,
 )
@@ -164,7 +165,12 @@ class SeedActivities:
         if asked.problem is not None:
             raise _problem(asked.problem.code, asked.problem.message)
         if asked.request is None:
-            raise InvalidRequest("there is no run of this chain to go on with, and no request")
+            raise RunNotInLog(
+                f"the log does not know run {asked.chain_id} of thread {asked.thread_id!r}, which "
+                "is open and goes on once the log has it: put the log back where the worker looks "
+                "for it, or point FERMATA_LOG_URL at it. A run whose log is gone for good can only "
+                "be terminated"
+            )
         request = asked.request
         _check_available(request)
         with self._log.one_prefix(f"thread {asked.thread_id}"):
@@ -284,7 +290,7 @@ class SeedActivities:
             config=request.config,
             start=start,
             cleared={item.field: item.before for item in cleared},
-            warnings=[item.to_json() for item in decision.warnings],
+            warnings=[*(item.to_json() for item in decision.warnings), *_graph_warnings(graph)],
             data={} if from_snapshot else shown_by_reference(state.data, "data", SHOWN_BYTES),
             metadata={}
             if from_snapshot
@@ -351,6 +357,11 @@ def _check_available(request: RunRequest) -> None:
     for name, asked_for in later.items():
         if asked_for:
             raise InvalidRequest(f"{name} is not available in this version; leave it out")
+
+
+def _graph_warnings(graph: ResolvedGraph) -> list[JsonObject]:
+    """Return what in the graph is passed over, such as tool edges, as warnings of the run."""
+    return [{"code": "graph", "message": said} for said in graph.graph.warnings]
 
 
 def _extra(state: RunState) -> JsonObject:

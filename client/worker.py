@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import logging
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable
@@ -16,6 +17,7 @@ from temporalio.worker import Worker
 
 from activities.builtin_nodes.hosts import check_hosts
 from activities.graph_folder import GraphFolder
+from activities.log import CommitLog
 from activities.nodes import REGISTRY
 from activities.resources import Resources
 from client.log_opening import log_at
@@ -23,6 +25,8 @@ from client.plugin import fermata_plugin
 from client.search_attributes import ensure_search_attributes
 from client.settings import Settings
 from seeding.errors import FermataError, InvalidSettings, UnknownGraph
+
+_LOGGER = logging.getLogger(__name__)
 
 BUILTIN_NODES = "activities.builtin_nodes"
 """The module whose node types every worker serves."""
@@ -48,6 +52,7 @@ async def open_resources(configured: Settings) -> AsyncGenerator[Resources]:
     check_hosts(configured.http_hosts)
     graphs = _graphs(configured.graphs)
     with log_at(configured.log_url) as log:
+        _tell(log)
         resources = Resources(
             log=log,
             graphs=graphs,
@@ -59,6 +64,21 @@ async def open_resources(configured: Settings) -> AsyncGenerator[Resources]:
             yield resources
         finally:
             resources.close()
+
+
+def _tell(log: CommitLog) -> None:
+    """Say in the worker's log what its operator may not expect of the commit log."""
+    if log.is_new:
+        _LOGGER.warning(
+            "made a new, empty log at %s; runs that began on another log wait for that one",
+            log.place,
+        )
+        return
+    problem = log.write_problem()
+    if problem is not None:
+        _LOGGER.warning(
+            "the log at %s takes no writes now (%s); runs wait until it does", log.place, problem
+        )
 
 
 def load_nodes(modules: tuple[str, ...]) -> None:

@@ -175,6 +175,13 @@ class CommitUnavailable(LogError):
     """The log did not answer in time; the same operation may be sent again."""
 
 
+class RunNotInLog(CommitUnavailable):
+    """The log does not know a run that is open: it is another one, or has lost it.
+
+    Whoever goes on with the run waits, as for a log that does not answer.
+    """
+
+
 class CorruptLog(LogError):
     """A gap, a hash mismatch or an undecodable row; never read as a shorter thread."""
 

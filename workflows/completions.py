@@ -69,10 +69,10 @@ class Batch:
         return None
 
 
-def next_control(plan: Plan, held: Held) -> Execution | None:
-    """Return the due control node that is evaluated next, or None."""
+def next_control(held: Held) -> Execution | None:
+    """Return the due execution that is evaluated in place next, or None."""
     for execution in due(held.position):
-        if plan.resolved.type_of(execution.node_id).kind == "control":
+        if execution.kind == "control":
             return execution
     return None
 

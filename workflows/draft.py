@@ -16,16 +16,29 @@ from workflows.position import (
     Position,
     Recorded,
     Reference,
+    Unfillable,
 )
 from workflows.readiness import find_sources
 
 
 class _Request(NamedTuple):
-    """A dispatch asked for: its round, whether a loopback edge asks, and its values' sources."""
+    """A dispatch asked for.
+
+    Attributes:
+        stamp: Its round.
+        reentry: Whether a loopback edge asks for it.
+        sources: Where its values come from.
+        unfillable: The port that the node fails for (SG-20).
+    """
 
     stamp: Stamp
     reentry: bool
     sources: dict[str, Reference]
+    unfillable: Unfillable | None
+
+    def calls(self, node: NodePlan) -> bool:
+        """Return whether the execution runs as an effect."""
+        return node.type.kind == "effect" and self.unfillable is None
 
 
 class Draft:
@@ -107,21 +120,29 @@ class Draft:
         """Return whether this step dispatches the node already; it does so at most once (SG-6)."""
         return node_id in self._requested
 
-    def request(self, node_id: str, stamp: Stamp, *, reentry: bool) -> None:
+    def request(
+        self,
+        node_id: str,
+        stamp: Stamp,
+        *,
+        reentry: bool,
+        unfillable: Unfillable | None = None,
+    ) -> None:
         """Ask for a dispatch of a node in the round ``stamp`` at the end of this step."""
         # Its values are found now: what else is dispatched in this step supersedes nothing yet.
         node = self.plan.nodes[node_id]
         sources = find_sources(self.plan, self.nodes, self.outputs, node, stamp, reentry=reentry)
-        self._requested[node_id] = _Request(stamp, reentry, sources)
+        self._requested[node_id] = _Request(stamp, reentry, sources, unfillable)
 
     def dispatch(self) -> None:
         """Make due what was requested, in order of (priority, node id), numbering each."""
         effects = False
         requested = [self.plan.nodes[node_id] for node_id in self._requested]
         for node in sorted(requested, key=lambda node: node.rank):
-            self._dispatch_one(node, self._requested[node.node.id])
+            request = self._requested[node.node.id]
+            self._dispatch_one(node, request)
             self.current_node_id = node.node.id
-            effects = effects or node.type.kind == "effect"
+            effects = effects or request.calls(node)
         self._requested.clear()
         self.count_pass(effects)
 
@@ -177,8 +198,9 @@ class Draft:
                 order=self.order,
                 stamp=request.stamp,
                 sources=request.sources,
-                kind="control" if node.type.kind == "control" else "effect",
+                kind="effect" if request.calls(node) else "control",
                 reentry=request.reentry,
+                unfillable=request.unfillable,
             )
         )
         retries = known.retries if known else 0

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from dataclasses import replace
 from datetime import timedelta
 
 from temporalio import workflow
@@ -45,6 +46,26 @@ HEARTBEAT = timedelta(seconds=15)
 MAX_LOST_WORKERS = 5
 """Times an effect is dispatched again, on the same key, after its worker was lost."""
 
+WITHDRAWS_CALLS = "withdraw-calls"
+"""Patch: a cancelled run takes back the calls that no worker has begun."""
+
+_ONCE = RetryPolicy(maximum_attempts=1)
+
+_UNTIL_SERVED = RetryPolicy(
+    initial_interval=timedelta(milliseconds=100),
+    backoff_coefficient=1.5,
+    maximum_interval=timedelta(seconds=30),
+    non_retryable_error_types=["TemporalTimeout:StartToClose", "TemporalTimeout:Heartbeat"],
+)
+"""For a call that a worker gave back because it cannot serve it: the server offers it on.
+
+Workers with and without the node's type may poll side by side, so the first tries are quick.
+What a timeout means for a call that had begun is for the run to judge, not for the server.
+"""
+
+_UNTIL_SERVED_OR_GIVEN_UP = replace(_UNTIL_SERVED, maximum_attempts=10)
+"""For what is called again in a run that is being cancelled: some ten seconds of tries."""
+
 EffectId = tuple[str, int, int]
 """Node, occurrence and ask of an execution."""
 
@@ -65,12 +86,46 @@ class Finished:
         self.retries = retries
 
 
+class Flight:
+    """An execution whose call is on its way.
+
+    Attributes:
+        execution: The execution.
+        activity: Its call as it was dispatched last.
+        given_back: Whether a worker could not serve the call, which then waits for another one.
+        withdrawn: Whether the run was cancelled meanwhile: a call that no worker has begun is
+            then taken back, and one that has begun still comes to its end.
+        task: What waits for the call.
+    """
+
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self.activity: workflow.ActivityHandle[NodeCallResult] | None = None
+        self.given_back = False
+        self.withdrawn = False
+        self.task: asyncio.Task[None] | None = None
+
+    @property
+    def retry_policy(self) -> RetryPolicy:
+        """How often the server may offer the next dispatch; most calls need it only once."""
+        if self.withdrawn:
+            return _UNTIL_SERVED_OR_GIVEN_UP
+        return _UNTIL_SERVED if self.given_back else _ONCE
+
+    def withdraw(self) -> None:
+        """Ask the server to take the call back, which it does where nobody has begun it."""
+        self.withdrawn = True
+        if self.activity is not None:
+            self.activity.cancel()
+
+
 class Effects:
     """Starts node calls as activities and queues what they came to, in order of arrival."""
 
     def __init__(self, delays: Delays) -> None:
         self._delays = delays
-        self._flying: dict[EffectId, asyncio.Task[None]] = {}
+        self._flying: dict[EffectId, Flight] = {}
+        self._withdrawn = False
         self.finished: deque[Finished] = deque()
         self.broken: Exception | None = None
 
@@ -100,9 +155,27 @@ class Effects:
             self._delays.start(_delay_key(execution), node, lambda: self.finished.append(done))
             return
         call = node_call(plan, held, execution)
-        self._flying[effect_id(execution)] = asyncio.create_task(
-            self._call(plan, held, execution, call)
-        )
+        flight = Flight(execution)
+        self._flying[effect_id(execution)] = flight
+        flight.task = asyncio.create_task(self._call(plan, held, flight, call))
+
+    @property
+    def can_withdraw(self) -> bool:
+        """Whether calls are on their way and :meth:`withdraw` is still to be called."""
+        return bool(self._flying) and not self._withdrawn
+
+    def withdraw(self) -> None:
+        """Take back the calls that no worker has begun: the run was cancelled.
+
+        To be called when everything that has arrived has been dealt with, as behind a wait: a
+        call that has just come to its end would lose its outcome.
+        """
+        if not self.can_withdraw:
+            return
+        self._withdrawn = True
+        if workflow.patched(WITHDRAWS_CALLS):
+            for flight in self._flying.values():
+                flight.withdraw()
 
     def raise_broken(self) -> None:
         """Raise a fault of the engine that a call ran into."""
@@ -114,31 +187,40 @@ class Effects:
         wanted = [effect_id(execution) for execution in due]
         self._delays.keep_only([_delay_key(execution) for execution in due])
         self.finished = deque(item for item in self.finished if effect_id(item.execution) in wanted)
-        self._flying = {key: task for key, task in self._flying.items() if key in wanted}
+        self._flying = {key: flight for key, flight in self._flying.items() if key in wanted}
 
-    async def _call(
-        self, plan: Plan, held: Held, execution: Execution, call: NodeCallInput
-    ) -> None:
+    async def _call(self, plan: Plan, held: Held, flight: Flight, call: NodeCallInput) -> None:
         try:
-            finished = await _attempts(plan, held, execution, call)
+            finished = await _attempts(plan, held, flight, call)
         except Exception as error:
             # A fault of the engine itself: raised in the body, so that the workflow task
             # fails and is tried again, instead of a run that waits for ever.
             self.broken = error
             return
-        if effect_id(execution) in self._flying:
-            del self._flying[effect_id(execution)]
-            self.finished.append(finished)
+        if effect_id(flight.execution) in self._flying:
+            del self._flying[effect_id(flight.execution)]
+            if finished is not None:
+                self.finished.append(finished)
 
 
-async def _attempts(plan: Plan, held: Held, execution: Execution, call: NodeCallInput) -> Finished:
-    """Call a node until there is something to commit; retries are in place and at once."""
+async def _attempts(plan: Plan, held: Held, flight: Flight, call: NodeCallInput) -> Finished | None:
+    """Call a node until there is something to commit; retries are in place and at once.
+
+    Returns:
+        What it came to; None for a call of a cancelled run that was taken back.
+    """
+    execution = flight.execution
     kind = plan.resolved.type_of(execution.node_id)
     lost, retries = 0, 0
     while True:
         try:
-            result = await _run(call, kind)
+            result = await _run(call, kind, flight)
         except ActivityError as error:
+            if flight.withdrawn and (_was_taken_back(error) or _was_given_back(error, kind)):
+                return None
+            if _was_given_back(error, kind):
+                flight.given_back = True
+                continue
             if _worker_was_lost(error) and lost < MAX_LOST_WORKERS:
                 lost += 1
                 continue
@@ -188,6 +270,7 @@ def node_call(plan: Plan, held: Held, execution: Execution) -> NodeCallInput:
         declares=kind.declares,
         ask=execution.ask,
         owner_epoch=facts.owner_epoch,
+        hidden=plan.resolved.hidden_ports(node_id),
     )
 
 
@@ -218,18 +301,37 @@ def _size(value: Json) -> int:
     return size_in_bytes(value)
 
 
-async def _run(call: NodeCallInput, kind: NodeType) -> NodeCallResult:
+async def _run(call: NodeCallInput, kind: NodeType, flight: Flight) -> NodeCallResult:
     elsewhere = kind.task_queue is not None
-    return await workflow.execute_activity(
+    flight.activity = workflow.start_activity(
         kind.name if elsewhere else RUN_NODE,
         call,
         result_type=NodeCallResult,
         task_queue=kind.task_queue,
         start_to_close_timeout=timedelta(seconds=kind.timeout),
         heartbeat_timeout=HEARTBEAT,
-        retry_policy=RetryPolicy(maximum_attempts=1),
+        cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+        retry_policy=_ONCE if elsewhere else flight.retry_policy,
         summary=summary(f"{call.node_id}:{call.occurrence}"),
     )
+    return await flight.activity
+
+
+def _was_given_back(error: ActivityError, kind: NodeType) -> bool:
+    """Whether a worker could not serve the call, so that its node was not called.
+
+    It lacks the node's type, or it is of another version and cannot read the call. Whatever
+    ``run_node`` itself comes to is final.
+    """
+    cause = error.cause
+    if kind.task_queue is not None or not isinstance(cause, ApplicationError):
+        return False
+    return not cause.non_retryable
+
+
+def _was_taken_back(error: ActivityError) -> bool:
+    """Whether a call that was withdrawn had not begun, or a node elsewhere ended itself for it."""
+    return isinstance(error.cause, CancelledError)
 
 
 def _worker_was_lost(error: ActivityError) -> bool:

@@ -181,6 +181,8 @@ class Engine:
                 self._dispatch()
         await workflow.wait_condition(self._something_to_do)
         self._path.breathe()
+        if self.inbox.cancel is not None:
+            self._effects.withdraw()
         return None
 
     def _something_to_do(self) -> bool:
@@ -188,7 +190,8 @@ class Engine:
             return True
         ending = self._why_end()
         if ending is not None:
-            return not self._effects.in_flight
+            cancelled = self.inbox.cancel is not None
+            return not self._effects.in_flight or (cancelled and self._effects.can_withdraw)
         return (
             self.inbox.has_commands
             or bool(self._deadlines.due)
@@ -204,7 +207,7 @@ class Engine:
                 ending = batch.add(settle(plan, batch.held, finished[settled]))
                 settled += 1
             else:
-                execution = self._next_control(plan, batch.held)
+                execution = self._next_control(batch.held)
                 if execution is None:
                     break
                 ending = batch.add(settle(plan, batch.held, execution))
@@ -215,8 +218,8 @@ class Engine:
             finished.popleft()
         return bool(batch.operations) or settled > 0
 
-    def _next_control(self, plan: Plan, held: Held) -> Execution | None:
-        return None if self._is_held_back(held) else next_control(plan, held)
+    def _next_control(self, held: Held) -> Execution | None:
+        return None if self._is_held_back(held) else next_control(held)
 
     def _is_held_back(self, held: Held) -> bool:
         """Whether nothing new may start: a cancel, an end, or a pause is at hand."""
@@ -379,7 +382,8 @@ class Engine:
 
     async def _restore(self) -> Ended | None:
         assert self._seed_input is not None
-        seeded = await seed(self._seed_input)
+        # Without its request it can only be restored, or wait for a log that knows it.
+        seeded = await seed(self._seed_input.model_copy(update={"request": None}))
         if seeded.kind != "restore":
             raise StartRefusal(
                 Refused("CorruptLog", f"the log no longer holds run {seeded.run_id}")

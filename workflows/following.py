@@ -5,13 +5,11 @@ from workflows.draft import Draft
 from workflows.loop_turns import reenter
 from workflows.plan import NodePlan
 from workflows.position import Execution
-from workflows.readiness import is_followed, is_ready, is_satisfied
+from workflows.readiness import is_followed, is_ready
 from workflows.settling import budget_spent
 
 
-def follow(
-    draft: Draft, node: NodePlan, execution: Execution, limits: Limits, *, overtaken: bool
-) -> Ending | None:
+def follow(draft: Draft, node: NodePlan, execution: Execution, limits: Limits) -> Ending | None:
     """Follow the edges of a completed execution; the ending where a re-entry is past the budget."""
     record = draft.nodes[execution.node_id]
     targets: dict[str, None] = {}
@@ -23,7 +21,7 @@ def follow(
             targets[edge.target] = None
     for target in sorted(targets):
         _look_at(draft, draft.plan.nodes[target])
-    if overtaken and _was_reached(draft, node, execution):
+    if execution.reached:
         _look_at(draft, node)
     for edge in node.loopbacks:
         refused = reenter(draft, edge, execution, limits.max_iterations)
@@ -33,24 +31,19 @@ def follow(
 
 
 def _look_at(draft: Draft, node: NodePlan) -> None:
-    """Dispatch a node that is ready, unless it runs or ran in this round already."""
+    """Dispatch a node that is ready, unless it runs or ran in this round already.
+
+    One that still runs in an older round is looked at again when that execution completes.
+    """
     node_id = node.node.id
-    if node_id in draft.executions:
-        return
     stamp = draft.stamp(node)
+    running = draft.executions.get(node_id)
+    if running is not None:
+        if running.stamp != stamp and not running.reached:
+            draft.set_execution(running.model_copy(update={"reached": True}))
+        return
     record = draft.nodes.get(node_id)
     if record is not None and record.stamp == stamp:
         return
     if is_ready(draft.plan, draft.nodes, node, stamp):
         draft.request(node_id, stamp, reentry=False)
-
-
-def _was_reached(draft: Draft, node: NodePlan, execution: Execution) -> bool:
-    """Return whether a newer round reached ``node`` while ``execution`` was still running."""
-    stamp = draft.stamp(node)
-    incoming = [edge for _, edges in node.ports for edge in edges]
-    return any(
-        is_satisfied(draft.plan, draft.nodes, edge, stamp)
-        and draft.nodes[edge.source].order > execution.order
-        for edge in (*incoming, *node.triggers, *node.errors)
-    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from seeding.model import Json
 from workflows.graph.builtin_types import max_retries, max_rounds
@@ -15,6 +16,7 @@ from workflows.graph.model import (
     ResolvedGraph,
 )
 from workflows.loops import ITERATING_TYPES, LoopPlan, plan_loops
+from workflows.reachability import Reachability, find_reachability
 
 CLOSING_PORTS = ("collected_results", "completed")
 """Ports of a ``for_each`` that are followed on its closing execution only."""
@@ -37,6 +39,7 @@ class NodePlan:
         routes_errors: Whether a node-level failure of it has somewhere to go (ERR-7).
         max_rounds: Rounds it may run as a loop's head; None is no limit (SG-7).
         max_retries: Retries it may have over the whole run (ERR-11).
+        hidden: Output ports that are neither recorded nor delivered (DATA-8).
     """
 
     node: Node
@@ -53,6 +56,7 @@ class NodePlan:
     routes_errors: bool
     max_rounds: int | None
     max_retries: int
+    hidden: tuple[str, ...]
 
     @property
     def iterates(self) -> bool:
@@ -77,6 +81,27 @@ class Plan:
     resolved: ResolvedGraph
     loops: LoopPlan
     nodes: Mapping[str, NodePlan]
+
+    @cached_property
+    def reachability(self) -> Reachability:
+        """What each node leads to, watching the nodes that rounds can hold back (SG-20)."""
+        graph = self.resolved.graph
+        following = {
+            node_id: [edge.target for edge in graph.outgoing[node_id] if edge.kind != "tool"]
+            for node_id in sorted(graph.by_id)
+        }
+        watched = [node_id for node_id, node in self.nodes.items() if self._may_be_held(node)]
+        return find_reachability(following, watched)
+
+    def _may_be_held(self, node: NodePlan) -> bool:
+        """Return whether two data ports of a node are fed from within one of its loops."""
+        fed = [
+            {key for edge in edges for key in self.nodes[edge.source].loops}
+            for _, edges in node.ports
+        ]
+        return not node.triggers and any(
+            sum(key in sources for sources in fed) > 1 for key in node.loops
+        )
 
 
 def make_plan(resolved: ResolvedGraph) -> Plan:
@@ -130,7 +155,12 @@ def _node_plan(
     carrying = [e for e in outgoing if carries_value(e, active[e.target].type in ITERATING_TYPES)]
     branches = resolved.branch_ports(node.id)
     names = frozenset(name for name in map(branch_name, branches) if name)
-    passing = dict.fromkeys(e.source_port for e in carrying if branch_name(e.source_port) in names)
+    hidden = resolved.hidden_ports(node.id)
+    passing = dict.fromkeys(
+        edge.source_port
+        for edge in carrying
+        if branch_name(edge.source_port) in names and edge.source_port not in hidden
+    )
     return NodePlan(
         node=node,
         type=resolved.types[node.type],
@@ -146,4 +176,5 @@ def _node_plan(
         routes_errors=any(leaves_error(edge) for edge in outgoing),
         max_rounds=max_rounds(node) if node.id in loops.of_head else None,
         max_retries=max_retries(node, resolved.types[node.type]),
+        hidden=hidden,
     )

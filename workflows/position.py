@@ -24,6 +24,24 @@ class Reference(Model):
     port: str
 
 
+class Unfillable(Model):
+    """A data port that nothing can fill any more (SG-20).
+
+    Attributes:
+        port: The port.
+        round: The round of the loop in which it was not filled.
+        loop: The key of the innermost loop that the node shares with a source it waited for.
+        sources: All sources of the port in that loop, in order of their ids.
+        gateway: The nearest node of the loop that chose another branch, if there is one.
+    """
+
+    port: str
+    round: int
+    loop: str
+    sources: tuple[str, ...]
+    gateway: str | None = None
+
+
 class Execution(Model):
     """One execution that is due or waits for an answer; a node has at most one at a time.
 
@@ -36,6 +54,8 @@ class Execution(Model):
         sources: Where the value of each wired port comes from, fixed at dispatch.
         kind: Whether the node is evaluated in place or runs as an effect.
         reentry: Whether a loopback edge dispatched it.
+        reached: Whether an edge was followed into its node in a newer round than its own.
+        unfillable: The port it fails for without being called; it is then of kind ``control``.
     """
 
     node_id: str
@@ -47,6 +67,8 @@ class Execution(Model):
     sources: dict[str, Reference] = {}
     kind: Literal["control", "effect"] = "effect"
     reentry: bool = False
+    reached: bool = False
+    unfillable: Unfillable | None = None
 
 
 class NodeRecord(Model):

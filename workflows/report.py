@@ -29,17 +29,27 @@ def progress(plan: Plan, position: Position) -> JsonObject:
 
     The status is the newest execution's: ``idle``, ``running``, ``interrupted`` while it waits
     for an answer, ``completed``, ``failed`` (also where the failure was routed), and ``skipped``
-    for a node that never started once nothing is left to do.
+    for a node that never started once nothing is left to do. Then ``reason`` says why (BR-7):
+    ``branch_not_active``, or ``run_ended`` where the run failed first. After a stop it stays
+    ``idle`` (ERR-5).
     """
-    finished = is_finished(position)
+    skipped = _skipped(position)
     shown: JsonObject = {}
     for node_id in plan.nodes:
         record = position.nodes.get(node_id)
         if record is None:
-            shown[node_id] = {"status": "skipped" if finished else "idle", "executions": 0}
+            shown[node_id] = skipped
             continue
         execution = position.executions.get(node_id)
         asks = execution is not None and execution.status == "waiting"
         status = "interrupted" if asks else _SHOWN[record.status]
         shown[node_id] = {"status": status, "executions": record.executions}
     return shown
+
+
+def _skipped(position: Position) -> JsonObject:
+    """Return how a node is shown that never started."""
+    if not is_finished(position) or is_stopped(position):
+        return {"status": "idle", "executions": 0}
+    reason = "branch_not_active" if position.verdict is None else "run_ended"
+    return {"status": "skipped", "executions": 0, "reason": reason}

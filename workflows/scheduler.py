@@ -8,6 +8,9 @@ round is dispatched in it; of several loopback edges the outermost loop's goes f
 A node has one execution at a time. Where a newer round reaches a node whose execution of an
 older one is still running, the node is looked at again when that one completes.
 
+A node that is held back by rounds on a port that nothing can fill any more is dispatched at the
+end of the step that made it so, and fails without being called (SG-20).
+
 Names of the whole engine core are gathered here for the workflow.
 """
 
@@ -27,7 +30,7 @@ from workflows.control.evaluation import evaluate
 from workflows.control.gate import gate_completion
 from workflows.draft import Draft
 from workflows.following import follow
-from workflows.loop_turns import is_overtaken, take_turn
+from workflows.loop_turns import take_turn
 from workflows.plan import Plan, make_plan
 from workflows.position import (
     Execution,
@@ -46,6 +49,7 @@ from workflows.state_updates import (
     apply_update,
     read_update,
 )
+from workflows.unfillable import release_held
 from workflows.values import references, resolve_inputs
 
 __all__ = [
@@ -145,7 +149,6 @@ def complete(
     execution = execution_of(position, completion.node_id, completion.occurrence)
     node = plan.nodes[execution.node_id]
     draft = Draft(plan, position)
-    overtaken = is_overtaken(draft, node, execution)
     update = None if completion.failure else read_update(draft, node, execution, completion)
     failure = completion.failure
     if isinstance(update, NodeFailureReport):
@@ -162,10 +165,11 @@ def complete(
         if update is not None:
             apply_update(draft, execution, update, limits)
     if draft.verdict is None:
-        ending = follow(draft, node, execution, limits, overtaken=overtaken)
+        ending = follow(draft, node, execution, limits)
         if ending is not None:
             return ending
     draft.dispatch()
+    release_held(draft, execution)
     return draft.finish(execution.node_id)
 
 

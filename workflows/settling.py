@@ -72,7 +72,7 @@ def record_end(
     ended: dict[str, Json] = {"retries": known.retries + completion.retries}
     if failure is None:
         active = read_active_branches(completion.outputs.get(ACTIVE_BRANCHES))
-        outputs = recorded_outputs(completion.outputs)
+        outputs = recorded_outputs(completion.outputs, node.hidden)
         passing = tuple(p for p in node.passing if not active or branch_name(p) in active)
         inputs = read_inputs(draft.before.inputs, draft.outputs, execution) if passing else {}
         draft.record(execution, Recorded(outputs, passed_on(passing, outputs, inputs)))

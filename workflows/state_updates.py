@@ -3,6 +3,7 @@
 They are taken out of what is recorded, always, and applied only after the node completed.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import cast
 
@@ -14,6 +15,7 @@ from seeding.request import describe
 from seeding.state import StateUpdate
 from workflows.completion import Completion, Limits, NodeFailureReport
 from workflows.draft import Draft
+from workflows.graph.model import is_internal
 from workflows.plan import NodePlan
 from workflows.position import Execution, LoopIterator
 
@@ -22,12 +24,14 @@ ACTIVE_BRANCHES = "active_branches"
 CONTROL_OUTPUTS = (STATE_UPDATE, ACTIVE_BRANCHES, "error_retryable")
 
 
-def recorded_outputs(outputs: JsonObject) -> JsonObject:
-    """Return ``outputs`` without control outputs and internal ``__names__`` (SG-2)."""
+def recorded_outputs(outputs: JsonObject, hidden: Collection[str] = ()) -> JsonObject:
+    """Return ``outputs`` without control outputs, ``__names__`` (SG-2) and ``hidden`` (DATA-8)."""
     return {
         port: value
         for port, value in outputs.items()
-        if port not in CONTROL_OUTPUTS and not (port.startswith("__") and port.endswith("__"))
+        if port not in CONTROL_OUTPUTS
+        and port not in hidden
+        and not is_internal(port)
     }
 
 

@@ -31,6 +31,9 @@ RUN_NODE = "run_node"
 REQUEST_CANCEL = "request_cancel"
 FORGET_RUN = "forget_run"
 
+UNKNOWN_NODE_TYPE = "UnknownNodeType"
+"""Type of the failure of a node call on a worker that does not serve its type."""
+
 WORKER_STOPPED = "WorkerStopped"
 """Type of the failure of a node call whose worker was stopped while it ran."""
 
@@ -216,7 +219,7 @@ class NodeCallInput(WireModel):
     ``references`` are resolved by the activity and join ``inputs``. ``ordinal`` names the
     commit whose state ``__messages__`` and the like are read at. ``ask`` is how many of its
     questions were answered; the answers are in the log. ``owner_epoch`` is the one under which
-    the caller owns the run.
+    the caller owns the run. Outputs at ``hidden`` ports are left out of the result (DATA-8).
     """
 
     type: str
@@ -232,6 +235,7 @@ class NodeCallInput(WireModel):
     declares: tuple[str, ...] = ()
     ask: int = 0
     owner_epoch: int = 1
+    hidden: tuple[str, ...] = ()
 
 
 class NodeFailureWire(WireModel):

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 from sqlalchemy import Connection
 
 from activities.log.branching import Branching
-from activities.log.dialect import open_engine, shown
+from activities.log.dialect import open_engine, shown, write_problem
 from activities.log.effect_ledger import EffectLedger
 from activities.log.forgetting import forget_run
 from activities.log.graphs import write_graph
@@ -42,6 +42,9 @@ class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
     hop; several processes may have the same log open. Use it as a context manager, or close it.
     """
 
+    is_new: bool = False
+    """Whether there was no log and an empty one was made when it was opened."""
+
     @classmethod
     def open(cls, url: str, *, clock: Callable[[], datetime] = _now) -> Self:
         """Open the log at ``url``, making its folder, file and tables where they are missing.
@@ -62,11 +65,25 @@ class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
         log = cls(open_engine(url), clock)
         try:
             if not is_current(url):
-                log._write(prepare_schema, f"opening {shown(url)}")
+                log.is_new = log._write(prepare_schema, f"opening {shown(url)}")
         except BaseException:
             log.close()
             raise
         return log
+
+    @property
+    def place(self) -> str:
+        """Where the log is: its URL, without what is secret in it."""
+        return shown(self._engine.url)
+
+    def write_problem(self) -> str | None:
+        """Return why the log takes no writes now; None where it does, or somebody else writes.
+
+        Raises:
+            CommitUnavailable: It does not answer at all.
+        """
+        with self._reading("whether it takes writes") as connection:
+            return write_problem(connection)
 
     # --- appending ----------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ __all__ = [
     "storage_errors",
     "structure_problems",
     "write_anew",
+    "write_problem",
     "writer_threads",
     "writing",
 ]
@@ -90,6 +91,13 @@ def structure_problems(connection: Connection) -> list[str]:
     if connection.engine.name == _POSTGRESQL:
         return []
     return sqlite_dialect.structure_problems(connection)
+
+
+def write_problem(connection: Connection) -> str | None:
+    """Return why the database takes no writes now, or None where it does."""
+    if connection.engine.name == _POSTGRESQL:
+        return postgresql_dialect.write_problem(connection)
+    return sqlite_dialect.write_problem(connection)
 
 
 def overwrite_deletions(connection: Connection) -> None:

@@ -33,7 +33,8 @@ class EffectLedger(LogWriter):
             The number of the attempt; with an outcome the call is not to be made.
 
         Raises:
-            RunTerminal: The run has ended, or the log does not know it.
+            RunTerminal: The run has ended.
+            RunNotInLog: The log does not know it, as of ``CommitUnavailable``.
             Fenced: Another execution took the run over.
             EffectArgsMismatch: The key is known with other arguments.
             CommitUnavailable: The intent is not recorded, or it is not known whether it is.

@@ -18,6 +18,7 @@ from seeding.errors import (
     Fenced,
     InvalidCommit,
     OperationReused,
+    RunNotInLog,
     RunTerminal,
 )
 from seeding.model import JsonObject, Model, as_object
@@ -135,7 +136,8 @@ def begin_effect(connection: Connection, *, effect: EffectIntent, at: str) -> Ef
     """Record an intent, or answer with what the effect came to before and write nothing.
 
     Raises:
-        RunTerminal: The run has ended, or the log does not know it.
+        RunTerminal: The run has ended.
+        RunNotInLog: The log does not know it.
         Fenced: Another execution took the run over.
         InvalidCommit: The owner epoch was never granted.
         EffectArgsMismatch: The key is known with other arguments.
@@ -191,7 +193,8 @@ def finish_effect(
     former owner saw through need not be repeated by the next one.
 
     Raises:
-        RunTerminal: The run has ended, or the log does not know the effect.
+        RunTerminal: The run has ended.
+        RunNotInLog: The log does not know the effect.
         Fenced: A newer attempt has begun; this one changes nothing.
         OperationReused: The attempt came to another end before.
         InvalidCommit: An outcome with status ``begun``, or another status without one.
@@ -203,7 +206,10 @@ def finish_effect(
         )
     run_id = connection.execute(_RUN_OF_EFFECT, {"key": effect_key}).scalar()
     if run_id is None:
-        raise RunTerminal(f"the log has no effect {effect_key}; its run has ended and is gone")
+        raise RunNotInLog(
+            f"the log has no effect {effect_key}: its run has ended and is gone, or this is "
+            "another log than the one it was begun in"
+        )
     _open_run_epoch(connection, run_id)
     row = connection.execute(_LOCKED, {"key": effect_key}).mappings().one()
     check_effect_row(row)
@@ -280,7 +286,10 @@ def _check_run(connection: Connection, effect: EffectIntent) -> None:
 def _open_run_epoch(connection: Connection, run_id: str) -> int:
     run = connection.execute(_RUN, {"run": run_id}).first()
     if run is None:
-        raise RunTerminal(f"the log has no run {run_id}; it has ended and is gone")
+        raise RunNotInLog(
+            f"the log does not know run {run_id}, which has an effect under way; put the log "
+            "back, or point FERMATA_LOG_URL at it"
+        )
     phase, owner_epoch = run
     if phase == "ended":
         raise RunTerminal(f"run {run_id} has ended; no effect of it is begun or finished")

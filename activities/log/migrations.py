@@ -23,8 +23,11 @@ def prepare_schema(
     *,
     version: int = SCHEMA_VERSION,
     upgrades: Mapping[int, Callable[[Connection], None]] = UPGRADES,
-) -> None:
+) -> bool:
     """Create or upgrade the tables; called inside a writing transaction.
+
+    Returns:
+        Whether there was no log and an empty one was made.
 
     Raises:
         NewerLog: The log is of a later version than this program knows.
@@ -36,13 +39,14 @@ def prepare_schema(
     if found is None:
         metadata.create_all(connection, checkfirst=False)
         connection.execute(insert(schema_version), {"id": 1, "version": version})
-        return
+        return True
     for step in range(found, version):
         if step not in upgrades:
             raise CorruptLog(f"the log's tables are of version {found}, which no upgrade knows")
         upgrades[step](connection)
     if found < version:
         connection.execute(update(schema_version).values(version=version))
+    return False
 
 
 def is_current(url: str) -> bool:

@@ -76,6 +76,15 @@ def lock_name(connection: Connection, name: str) -> None:
     connection.execute(_LOCK, {"name": f"/{name}"})
 
 
+def write_problem(connection: Connection) -> str | None:
+    """Return why the server takes no writes now, or None where it does."""
+    read_only = connection.exec_driver_sql("SHOW default_transaction_read_only").scalar_one()
+    standby = connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one()
+    if standby:
+        return "the server is a standby"
+    return "the server's transactions are read-only" if read_only == "on" else None
+
+
 def is_damage(error: Exception) -> bool:
     """Whether an error says that the database is damaged, not that it is away or refuses."""
     return getattr(getattr(error, "orig", error), "sqlstate", None) in _DAMAGE

@@ -2,16 +2,28 @@
 
 Write-ahead log, synchronous FULL, ``BEGIN IMMEDIATE`` for every writing transaction, a bounded
 wait for the one lock of the file, ``mode=ro`` for who only reads.
+
+A connection is to one file, whatever its name comes to mean. One that was opened while the file
+took no writes stays like that, and one whose file was moved away or replaced would write where
+nobody looks: neither is used again.
 """
 
+import os
 import sqlite3
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+from sqlalchemy.engine.interfaces import ExceptionContext
+from sqlalchemy.exc import (
+    DisconnectionError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+)
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
 
 from activities.log.waits import PATIENT_WAIT, write_wait
 from seeding.errors import CommitUnavailable, LogError
@@ -19,8 +31,20 @@ from seeding.errors import CommitUnavailable, LogError
 WRITERS = 1
 """How many transactions of one process write at once: the file has one lock."""
 
+_LOST_WITH_CONNECTION = (
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+)
+"""What a connection may say that a new one would not; the low byte of the extended codes."""
+
+_FILE = "file"
+"""Where a pooled connection keeps which file it is to."""
+
 _OPENING_PAUSE = 0.01
 _PAGE_BYTES = 8192
+
+_Prepare = Callable[[sqlite3.Connection, ConnectionPoolEntry], None]
 
 
 def open_engine(url: URL) -> Engine:
@@ -28,21 +52,17 @@ def open_engine(url: URL) -> Engine:
 
     Raises:
         LogError: The URL names no file.
-        CommitUnavailable: The folder cannot be made.
+        CommitUnavailable: The folder or the file cannot be made.
     """
     database = _file_of(url)
     try:
         Path(database).parent.mkdir(parents=True, exist_ok=True)
+        if not Path(database).exists():
+            Path(database).touch()
     except OSError as error:
-        raise CommitUnavailable(f"the folder of {database} cannot be made: {error}") from error
-    engine = create_engine(
-        url,
-        poolclass=QueuePool,
-        connect_args={"check_same_thread": False, "timeout": PATIENT_WAIT / 1000},
-    )
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
-    return engine
+        raise CommitUnavailable(f"{database} cannot be made: {error}") from error
+    # Made above or not at all: a file that is gone while it is in use is not made anew, empty.
+    return _engine(url, "rw", _prepare)
 
 
 def open_reading_engine(url: URL) -> Engine:
@@ -51,19 +71,69 @@ def open_reading_engine(url: URL) -> Engine:
     Raises:
         LogError: The URL names no file.
     """
-    database = _file_of(url)
+    return _engine(url, "ro", _prepare_reading)
+
+
+def write_problem(connection: Connection) -> str | None:
+    """Return why the file takes no writes now, or None where it does."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    try:
+        driver.execute("BEGIN IMMEDIATE")
+        driver.execute("UPDATE schema_version SET version = version")
+    except sqlite3.OperationalError as error:
+        locked = "locked" in str(error) or "busy" in str(error)
+        return None if locked else str(error)
+    finally:
+        if driver.in_transaction:
+            driver.execute("ROLLBACK")
+    return None
+
+
+def _engine(url: URL, mode: str, prepare: _Prepare) -> Engine:
+    path = Path(_file_of(url)).absolute()  # `file:` and a relative path is another file.
 
     def connected() -> sqlite3.Connection:
-        # An absolute path: `file:` and a relative one is another file.
-        place = f"file:{quote(str(Path(database).absolute()))}?mode=ro"
         return sqlite3.connect(
-            place, uri=True, check_same_thread=False, timeout=PATIENT_WAIT / 1000
+            f"file:{quote(str(path))}?mode={mode}",
+            uri=True,
+            check_same_thread=False,
+            timeout=PATIENT_WAIT / 1000,
         )
 
+    def made(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> None:
+        entry.info[_FILE] = _identity(path)
+        prepare(connection, entry)
+
+    def checked_out(
+        _connection: sqlite3.Connection,
+        entry: ConnectionPoolEntry,
+        _proxy: PoolProxiedConnection,
+    ) -> None:
+        if entry.info.get(_FILE) != _identity(path):
+            raise DisconnectionError(f"{path} is another file than before")
+
     engine = create_engine(url, poolclass=QueuePool, creator=connected)
-    event.listen(engine, "connect", _prepare_reading)
+    event.listen(engine, "connect", made)
+    event.listen(engine, "checkout", checked_out)
+    event.listen(engine, "handle_error", _give_up_connection)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one of the same name; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _give_up_connection(context: ExceptionContext) -> None:
+    code: object = getattr(context.original_exception, "sqlite_errorcode", None)
+    if isinstance(code, int) and code & 0xFF in _LOST_WITH_CONNECTION:
+        context.is_disconnect = True
 
 
 def is_damage(error: Exception) -> bool:

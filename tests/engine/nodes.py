@@ -216,3 +216,24 @@ async def fails_strangely(call: NodeCall) -> dict[str, Any]:
     """Fail with a node error of values of the wrong types."""
     odd: Any = 7
     raise NodeError("None \ud800", code=odd)
+
+
+@node("signs_in", hidden=("token",))
+async def signs_in(call: NodeCall) -> dict[str, Any]:
+    """Return a name, and a secret that its type hides."""
+    return {"name": "ada", "token": "-".join(("tok", "8c1f5d0a"))}
+
+
+@node("cells_of")
+async def cells_of(call: NodeCall) -> dict[str, Any]:
+    """Return the cells of a row."""
+    return {"cells": call.inputs["row"]["cells"]}
+
+
+@node("routes", branches=("yes", "no", "aside"))
+async def routes(call: NodeCall) -> dict[str, Any]:
+    """Take the branches that config ``rounds`` lists for each occurrence, the last for ever."""
+    CALLS.setdefault(call.thread_id, []).append(f"{call.node_id}:{call.occurrence}")
+    rounds = call.config["rounds"]
+    taken = rounds[min(call.occurrence, len(rounds) - 1)]
+    return {"active_branches": taken, **dict.fromkeys(taken, call.occurrence)}

@@ -14,7 +14,9 @@ from temporalio.testing import WorkflowEnvironment
 
 from settings import server_settings, temporal_binary
 from tests.engine.gone import gone_while_paused
-from tests.engine.stage import Handle, Stage, staged, until
+from tests.engine.graphs import held_chain, until_called
+from tests.engine.nodes import GATES
+from tests.engine.stage import Handle, Stage, is_cancelled, staged, until
 from tests.engine.test_replay import HISTORIES, recorded_run
 
 IDENTITY = re.compile(r'"identity": "[^"]*"')
@@ -52,6 +54,7 @@ async def main() -> None:
             await keep(handle, "loop-gate-pause")
             await keep(await adopted(stage), "adopted")
             await keep(await forked(stage, ticket.split(":")[0]), "forked")
+            await keep(await cancelled_in_its_node(stage), "cancelled-in-node")
 
 
 async def adopted(stage: Stage) -> Handle:
@@ -71,6 +74,17 @@ async def forked(stage: Stage, run_id: str) -> Handle:
     ticket = state["run"]["waitingFor"][0]["ticket"]
     await handle.signal("resume", {"ticket": ticket, "decision": "approve"})
     await handle.result()
+    return handle
+
+
+async def cancelled_in_its_node(stage: Stage) -> Handle:
+    """Cancel a run whose node is running, and let the node come to its end."""
+    handle = await stage.start("cancelled-in-node", graph=held_chain("recorded"))
+    await until_called("cancelled-in-node", "first:0")
+    await handle.signal("cancel", {"reason": "enough"})
+    await handle.query("state")  # Answered once the run has taken the signal.
+    GATES["recorded"].set()
+    assert await is_cancelled(handle)
     return handle
 
 

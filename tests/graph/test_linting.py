@@ -254,9 +254,7 @@ def test_a_count_kept_in_the_threads_data_by_a_loop(key: str) -> None:
     assert codes(built) == [("counter_in_thread_data", "keep")]
 
 
-@pytest.mark.parametrize(
-    "key", ["country", "discount", "account", "tryst", "order"]
-)
+@pytest.mark.parametrize("key", ["country", "discount", "account", "tryst", "order"])
 def test_what_a_loop_keeps_is_not_called_a_count_by_a_likeness(key: str) -> None:
     built = graph(
         "head.out -> keep.value",

@@ -171,7 +171,7 @@ REFUSED: list[tuple[Any, str]] = [
     ({"id": "g", "nodes": [{"id": "a"}]}, "node 'a': type is null; it must be a text"),
     (
         short(a={"type": "step", "cfg": {}}),
-        "node 'a' has unknown fields: 'cfg'; known are id, type, config, label, priority",
+        "node 'a' has unknown fields: 'cfg'; known are id, type, config, label, priority, hidden",
     ),
     (
         short(a={"type": "step", "config": [1]}),

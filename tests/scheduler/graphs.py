@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from seeding.model import JsonObject
+from tests.model.graph_scripts import SCRIPTED_TYPES
 from workflows.graph.builtin_types import BUILTIN_TYPES
 from workflows.graph.model import Edge, EdgeKind, Graph, Node, NodeType, ResolvedGraph
 from workflows.plan import Plan, make_plan
@@ -13,7 +14,7 @@ PATIENT = NodeType(name="patient", kind="effect", max_retries=2)
 
 TYPES: Mapping[str, NodeType] = {
     **BUILTIN_TYPES,
-    **{kind.name: kind for kind in (TASK, ROUTER, PATIENT)},
+    **{kind.name: kind for kind in (TASK, ROUTER, PATIENT, *SCRIPTED_TYPES)},
 }
 
 

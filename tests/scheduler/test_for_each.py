@@ -6,7 +6,7 @@ from seeding.model import Json, JsonObject
 from workflows.graph.model import Graph
 from workflows.scheduler import NodeFailureReport, shown_iterator
 
-from .graphs import graph
+from .graphs import edge, graph
 from .runs import Run
 
 
@@ -250,3 +250,78 @@ def test_a_carried_iterator_without_a_for_each_is_a_warning() -> None:
     run = Run(graph(alone=["a"]), iterator={"items": [1], "index": 0})
     assert [warning["code"] for warning in run.warnings] == ["iterator_not_used"]
     assert shown_iterator(run.position) is None
+
+
+@pytest.mark.parametrize("items", [{"0": "a", "1": "b"}, {}, "", "ab"])
+def test_an_object_or_a_text_is_one_item_whatever_its_keys_and_length(items: Json) -> None:
+    run = Run(loop(items=items)).go()
+    assert run.results["each"]["current_item"] == items
+    assert run.results["each"]["total_count"] == 1
+    assert run.results["each:1"]["loop_active"] is False
+
+
+def test_items_are_numbered_from_0_whatever_they_are() -> None:
+    items: list[Json] = [None, [], "x", {"a": None}, [[1]]]
+    run = Run(loop(items=items)).go()
+    rounds = [run.results["each" if n == 0 else f"each:{n}"] for n in range(5)]
+    assert [one["current_index"] for one in rounds] == [0, 1, 2, 3, 4]
+    assert [one["current_item"] for one in rounds] == items
+    assert [one["is_last"] for one in rounds] == [False, False, False, False, True]
+    assert run.results["each:5"]["total_count"] == 5
+
+
+def test_items_that_the_body_sends_back_are_not_taken_while_a_round_is_in_progress() -> None:
+    """SG-4: the iterator is set once."""
+    built = graph(
+        "items.value -> each.items",
+        "each.current_item -> step.in",
+        "step.more -> each.items !loopback",
+        types={"items": "value", "each": "for_each"},
+        config={"items": {"value": ["a", "b"]}},
+    )
+    run = Run(built, {"step": lambda inputs, n: {"more": ["c", "d", "e"]}}).go()
+    assert run.trace == ["items", "each", "step", "each:1", "step:1", "each:2"]
+    assert run.results["each:2"] == {
+        "loop_active": False,
+        "current_item": None,
+        "total_count": 2,
+        "collected_results": [None, None],
+    }
+
+
+def test_an_inner_loop_takes_new_items_in_each_outer_round_and_starts_over() -> None:
+    built = graph(
+        "outer.current_item -> inner.items",
+        "inner.current_item -> step.in",
+        "step.out -> inner.loop_back",
+        "inner.collected_results -> outer.loop_back",
+        types={"outer": "for_each", "inner": "for_each"},
+        config={"outer": {"items": [["a", "b"], [], ["c"]]}},
+    )
+    run = Run(built, {"step": step}).go()
+    assert run.results["outer:3"]["collected_results"] == [["<a>", "<b>"], [], ["<c>"]]
+    assert [key for key in run.trace if key.startswith("inner")] == [
+        "inner", "inner:1", "inner:2", "inner:3", "inner:4", "inner:5",
+    ]  # fmt: skip
+    assert run.position.nodes["inner"].stamp == {"outer": 2, "inner": 1}
+    assert run.head.iteration_count == 3 + 3
+
+
+def test_a_port_of_its_own_named_loop_back_delivers_its_wire_and_no_signal() -> None:
+    """SG-5: what is wired to it as data is its value; a re-entry puts nothing in its place."""
+    wired = edge("source.out -> head.loop_back").model_copy(update={"kind": "data"})
+    built = graph(
+        wired,
+        "head.out -> tail.in",
+        "tail.out -> head.loop_back",
+        config={"head": {"maxRounds": 2}},
+    )
+    seen: list[JsonObject] = []
+
+    def head(inputs: JsonObject, occurrence: int) -> JsonObject:
+        seen.append(inputs)
+        return {"out": occurrence}
+
+    run = Run(built, {"source": lambda inputs, n: {"out": "own"}, "head": head}).go()
+    assert run.trace == ["source", "head", "tail", "head:1", "tail:1"]
+    assert seen == [{"loop_back": "own"}, {"loop_back": "own"}]

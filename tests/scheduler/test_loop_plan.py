@@ -38,6 +38,21 @@ def test_what_can_reach_a_body_node_is_not_limited_to_the_body() -> None:  # FD-
     assert plan_loops(graph(*FD_17)).reaching("x") == ("head", "load", "seed", "x")
 
 
+def test_what_can_reach_a_node_is_in_order_and_stops_at_loopback_edges() -> None:  # SG-17
+    plan = plan_loops(
+        graph(
+            "load_corpus.out -> fact_check.texts",
+            "head.out -> fact_check.in",
+            "fact_check.out -> tail.in",
+            "tail.out -> head.loop_back",
+            "fact_check.tools -> search.in !tool",
+        )
+    )
+    assert plan.reaching("fact_check") == ("fact_check", "head", "load_corpus")
+    assert plan.reaching("head") == ("head",)
+    assert plan.reaching("search") == ("search",)
+
+
 def test_two_tails_of_one_head_are_one_loop() -> None:  # FD-18
     assert bodies(
         "head.out -> gateway.in",

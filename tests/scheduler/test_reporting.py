@@ -55,10 +55,26 @@ def test_progress_is_one_entry_for_each_node() -> None:
     run.go()
     assert progress(run.plan, run.position) == {
         "early": {"status": "completed", "executions": 1},
-        "last": {"status": "skipped", "executions": 0},
-        "late": {"status": "skipped", "executions": 0},
+        "last": {"status": "skipped", "executions": 0, "reason": "branch_not_active"},
+        "late": {"status": "skipped", "executions": 0, "reason": "branch_not_active"},
         "r": {"status": "completed", "executions": 1},
     }
+
+
+def test_what_a_failed_run_never_reached_was_skipped_for_its_end() -> None:  # BR-7, ORC-11
+    run = Run(
+        graph("a.out -> b.in"), {"a": lambda inputs, n: NodeFailureReport(message="x")}
+    ).go()
+    assert progress(run.plan, run.position)["b"] == {
+        "status": "skipped",
+        "executions": 0,
+        "reason": "run_ended",
+    }
+
+
+def test_what_a_stop_left_out_is_idle_and_not_skipped() -> None:  # ERR-5
+    run = Run(graph("a.out -> halt.in", "halt.out -> b.in", types={"halt": "stop"})).go()
+    assert progress(run.plan, run.position)["b"] == {"status": "idle", "executions": 0}
 
 
 def test_a_routed_failure_shows_as_failed() -> None:

@@ -144,6 +144,60 @@ def test_a_node_still_running_from_an_older_round_is_dispatched_again_when_it_co
     assert running == [("fast", {"head": 1}), ("slow", {"head": 1})]
 
 
+def test_a_newer_round_dispatched_before_the_node_it_reaches_dispatches_it_again() -> None:
+    built = graph(
+        "head.out -> slow.in",
+        "head.trigger -> head.loop_back",
+        "slow.out -> head.loop_back",
+        config={"head": {"maxRounds": 2}},
+    )
+    run = Run(built)
+    run.finish_node("head")
+    assert [(found.node_id, found.stamp, found.order) for found in due(run.position)] == [
+        ("head", {"head": 1}, 2),
+        ("slow", {"head": 0}, 3),
+    ]
+    run.finish_node("head")
+    run.position = run.restored()
+    run.finish_node("slow")
+    assert [(found.node_id, found.stamp) for found in due(run.position)] == [("slow", {"head": 1})]
+
+
+def test_an_edge_from_outside_the_loop_reaches_a_newer_round_too() -> None:
+    built = graph(
+        "head.out -> slow.in",
+        "beside.out -> slow.in",
+        "head.trigger -> head.loop_back",
+        "slow.out -> head.loop_back",
+        config={"head": {"maxRounds": 2}},
+    )
+    run = Run(built)
+    run.finish_node("head")
+    run.finish_node("beside")
+    run.finish_node("slow")
+    assert [(found.node_id, found.stamp) for found in due(run.position)] == [
+        ("head", {"head": 1}),
+        ("slow", {"head": 1}),
+    ]
+
+
+def test_an_edge_followed_before_the_newer_round_began_does_not_dispatch_again() -> None:
+    built = graph(
+        "head.out -> slow.in",
+        "beside.out -> slow.in",
+        "head.out -> tail.in",
+        "tail.out -> head.loop_back",
+        "slow.out -> head.loop_back",
+        config={"head": {"maxRounds": 2}},
+    )
+    run = Run(built)
+    run.finish_node("head")
+    run.finish_node("beside")
+    run.finish_node("tail")
+    run.finish_node("slow")
+    assert run.due_ids() == ["head"], "the newer round has not come to it yet"
+
+
 def test_a_reentry_before_the_head_ever_completed_is_not_followed() -> None:
     built = graph("wait.out -> head.in", "early.out -> head.loop_back")
     run = Run(built)

@@ -17,6 +17,7 @@ from workflows.graph.model import Node
 from workflows.loops import ITERATING_TYPES
 from workflows.plan import Plan
 from workflows.position import Execution, Position
+from workflows.unfillable import unfillable_completion
 from workflows.values import resolve_inputs
 
 REPLY_TYPES = ("reply", "chat_output", "text_output")
@@ -25,11 +26,14 @@ REPLY_TYPES = ("reply", "chat_output", "text_output")
 def evaluate(plan: Plan, position: Position, execution: Execution) -> Completion | Asked:
     """Return the completion of a due control execution, or the question it asks.
 
-    A failure of the node itself is part of the completion and never raised.
+    A failure of the node itself is part of the completion and never raised. An execution that
+    was dispatched because of an unfillable port comes to its failure, whatever its node's type.
 
     Raises:
         UnknownExecution: The node is no control node that is evaluated here.
     """
+    if execution.unfillable is not None:
+        return unfillable_completion(execution, execution.unfillable)
     node = plan.nodes[execution.node_id].node
     inputs = resolve_inputs(plan, position, execution)
     if node.type in OUTPUT_PORTS:

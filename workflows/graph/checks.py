@@ -11,7 +11,15 @@ from workflows.graph.builtin_types import (
 )
 from workflows.graph.config_checks import config_problems, rounds_problem
 from workflows.graph.fields import listing
-from workflows.graph.model import Edge, Graph
+from workflows.graph.model import (
+    ERROR_PORT,
+    LOOP_BACK_PORT,
+    TRIGGER_PORT,
+    Edge,
+    Graph,
+    Node,
+    is_internal,
+)
 
 
 def find_problems(graph: Graph) -> list[str]:
@@ -23,6 +31,7 @@ def find_problems(graph: Graph) -> list[str]:
     problems: list[str] = []
     for node in graph.nodes:
         problems.extend(config_problems(node))
+        problems.extend(_hiding_problems(node))
         if node.type in ("for_each", "foreach") or node.id in heads:
             problem = rounds_problem(node)
             if problem is not None:
@@ -88,9 +97,26 @@ def _cycle_from(
     return None
 
 
+def _hiding_problems(node: Node) -> Iterator[str]:
+    for port in node.hidden:
+        if port in (TRIGGER_PORT, ERROR_PORT, LOOP_BACK_PORT):
+            yield f"node {node.id!r}: hidden names {port!r}, a reserved port; it carries no output"
+        elif node.type in BUILTIN_TYPES and not has_output_port(node, port):
+            yield (
+                f"node {node.id!r}: hidden names {port!r}, and {node.type} has no such output; "
+                f"its ports are {listing(output_ports(node))}"
+            )
+
+
 def _port_problems(graph: Graph, edge: Edge) -> Iterator[str]:
     if edge.kind == "tool":
         return
+    for side, port in (("leaves", edge.source_port), ("enters", edge.target_port)):
+        if is_internal(port):
+            yield (
+                f"edge '{edge}' {side} port {port!r}: names of that form are the engine's own; "
+                "a node type gets such an input by declaring it (SG-2)"
+            )
     source, target = graph.by_id[edge.source], graph.by_id[edge.target]
     if source.type == NOTES:
         yield f"edge '{edge}' leaves node {source.id!r}, whose notes execute nothing"

@@ -13,7 +13,8 @@ def graph_digest(graph: Graph) -> str:
     """Return the sha256 of the graph's structure and config, as 64 hex digits (INT-7).
 
     Part of it: the graph's id (a run pins the digest alone, and must get its own graph back),
-    each node's id, type, config and priority, each edge's ends, kind and condition. Not part
+    each node's id, type, config, priority and hidden ports, each edge's ends, kind and condition.
+    Not part
     of it: labels, positions, names, descriptions, warnings, the order of nodes and edges, the
     document's form, and what a type's code does.
 
@@ -35,7 +36,11 @@ def graph_digest(graph: Graph) -> str:
 
 def _node(node: Node) -> JsonObject:
     body: JsonObject = {"id": node.id, "type": node.type, "config": node.config}
-    return {**body, "priority": node.priority} if node.priority else body
+    if node.priority:
+        body["priority"] = node.priority
+    if node.hidden:
+        body["hidden"] = list(node.hidden)
+    return body
 
 
 def _edge(edge: Edge) -> JsonObject:

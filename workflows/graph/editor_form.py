@@ -20,7 +20,7 @@ from seeding.model import Json, JsonObject, Model
 from workflows.graph.builtin_types import NOTES
 from workflows.graph.edge_kind import reserved_kind
 from workflows.graph.fields import as_list, as_name, as_object
-from workflows.graph.model import Edge, EdgeKind, Node
+from workflows.graph.model import ERROR_PORT, TRIGGER_PORT, Edge, EdgeKind, Node
 
 _FOREIGN_HANDLE = re.compile(r"^(?P<node>.+)-(?P<side>input|output)-(?P<port>.+)$")
 
@@ -51,6 +51,7 @@ def read_node(given: JsonObject, node_id: str) -> tuple[Node, DeclaredPorts]:
             **_config(data.get("config"), f"{where}: data.config"),
         },
         label=label if isinstance(label, str) else None,
+        hidden=_hidden(metadata.get("outputs")),
     )
     return node, DeclaredPorts(
         input=_declared(metadata.get("inputs"), f"{where}: data.metadata.inputs"),
@@ -61,6 +62,14 @@ def read_node(given: JsonObject, node_id: str) -> tuple[Node, DeclaredPorts]:
 def _config(value: Json, where: str) -> JsonObject:
     # A PHP backend writes an empty object as an empty list.
     return {} if value is None or value == [] else as_object(value, where)
+
+
+def _hidden(value: Json) -> tuple[str, ...]:
+    """Return the outputs that the document does not expose; what says nothing is exposed."""
+    given = [cast(JsonObject, port) for port in as_list(value, "") if isinstance(port, dict)]
+    names = [port["id"] for port in given if port.get("exposed") is False and "id" in port]
+    ports = dict.fromkeys(name for name in names if isinstance(name, str))
+    return tuple(sorted(name for name in ports if name and name not in (TRIGGER_PORT, ERROR_PORT)))
 
 
 def _declared(value: Json, where: str) -> dict[str, str]:

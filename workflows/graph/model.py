@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal
 
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
 from seeding.model import Json, JsonObject, Model, as_list, as_object
 
 EdgeKind = Literal["data", "trigger", "loopback", "tool", "error"]
@@ -18,7 +20,25 @@ LOOP_BACK_PORT = "loop_back"
 ERROR_PORT = "error"
 
 
-class Node(Model):
+def is_internal(port: str) -> bool:
+    """Return whether a port is one of the engine's own, ``__name__`` (SG-2)."""
+    return port.startswith("__") and port.endswith("__")
+
+
+class _Hiding(Model):
+    """What may hide output ports; what hides none is written as before there was hiding."""
+
+    hidden: tuple[str, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, serialize: SerializerFunctionWrapHandler) -> JsonObject:
+        written: JsonObject = serialize(self)
+        if not self.hidden:
+            written.pop("hidden", None)
+        return written
+
+
+class Node(_Hiding):
     """One authored node.
 
     Attributes:
@@ -27,6 +47,7 @@ class Node(Model):
         config: What the author set; part of the digest.
         label: For people; not part of the digest.
         priority: Lower numbers are dispatched first among nodes that are ready together.
+        hidden: Output ports that are neither recorded nor delivered (DATA-8), in order.
     """
 
     id: str
@@ -54,7 +75,7 @@ class Edge(Model):
         return f"{self.source}.{self.source_port} -> {self.target}.{self.target_port}"
 
 
-class NodeType(Model):
+class NodeType(_Hiding):
     """What a type of node is to the engine, declared by its author (contract, section 7).
 
     Attributes:
@@ -69,6 +90,7 @@ class NodeType(Model):
         max_retries: Retries over the whole run, for retryable failures only (ERR-11).
         can_ask: Whether an execution may open a ticket.
         task_queue: Where the type is served; None is the run's own queue.
+        hidden: Output ports that every node of the type hides (DATA-8).
     """
 
     name: str
@@ -127,6 +149,11 @@ class ResolvedGraph(Model):
     def type_of(self, node_id: str) -> NodeType:
         """Return the type of a node of this graph."""
         return self.types[self.graph.by_id[node_id].type]
+
+    def hidden_ports(self, node_id: str) -> tuple[str, ...]:
+        """Return the output ports of a node that are neither recorded nor delivered (DATA-8)."""
+        names = (*self.graph.by_id[node_id].hidden, *self.type_of(node_id).hidden)
+        return tuple(sorted(dict.fromkeys(names)))
 
     def branch_ports(self, node_id: str) -> tuple[str, ...]:
         """Return the ports of a node that are followed only when active (BR-2)."""

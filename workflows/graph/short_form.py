@@ -1,4 +1,4 @@
-"""The short document form: nodes as ``{id, type, config, label, priority}``, edges as text.
+"""The short form: nodes as ``{id, type, config, label, priority, hidden}``, edges as text.
 
 An edge is ``source.port -> target.port``, split at the last dot of each side, so that node ids
 may hold dots. Where an edge needs more than its ends it is an object with the fields ``from``,
@@ -13,11 +13,11 @@ from typing import cast, get_args
 from seeding.errors import InvalidGraph
 from seeding.model import Json, JsonObject
 from workflows.graph.edge_kind import reserved_kind
-from workflows.graph.fields import as_name, as_object, kind_of, refuse_unknown
+from workflows.graph.fields import as_list, as_name, as_object, kind_of, refuse_unknown
 from workflows.graph.model import ERROR_PORT, Edge, EdgeKind, Node
 
 DOCUMENT_FIELDS = ("id", "name", "description", "nodes", "edges")
-NODE_FIELDS = ("id", "type", "config", "label", "priority")
+NODE_FIELDS = ("id", "type", "config", "label", "priority", "hidden")
 EDGE_FIELDS = ("from", "to", "kind", "condition")
 _KINDS: tuple[EdgeKind, ...] = get_args(EdgeKind)
 
@@ -42,7 +42,13 @@ def read_node(given: JsonObject, node_id: str) -> Node:
         config={} if config is None else as_object(config, f"{where}: config"),
         label=label,
         priority=priority,
+        hidden=_hidden(given.get("hidden"), f"{where}: hidden"),
     )
+
+
+def _hidden(value: Json, where: str) -> tuple[str, ...]:
+    ports = [as_name(port, f"{where}.{index}") for index, port in enumerate(as_list(value, where))]
+    return tuple(sorted(dict.fromkeys(ports)))
 
 
 def read_edge(given: Json, index: int) -> Edge:

@@ -31,6 +31,15 @@ def edge_advice(plan: Plan, ways: Ways) -> Iterator[Advice]:
                 "runs once, when the run starts",
                 node=node.node.id,
             )
+        for edge in graph.outgoing[node.node.id]:
+            if edge.source_port in node.hidden:
+                yield Advice(
+                    code="hidden_port_wired",
+                    message=f"edge '{edge}' leaves a hidden port: it orders the two nodes and "
+                    "delivers nothing (DATA-8)",
+                    node=node.node.id,
+                    edge=str(edge),
+                )
         for edge in node.errors:
             source = plan.nodes[edge.source]
             if cannot_fail(source):
