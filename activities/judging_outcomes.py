@@ -16,6 +16,7 @@ from activities.nodes import Ask, NodeError
 from activities.questions import question_problem
 from seeding.durations import parse_duration
 from seeding.json_values import (
+    MAX_DEPTH,
     MAX_PAYLOAD_BYTES,
     MAX_VALUE_BYTES,
     find_not_json,
@@ -108,7 +109,8 @@ def judge_outputs(call: NodeCallInput, returned: Json) -> NodeCallResult:
             "a node returns a dict of outputs by port",
             "OutputNotJson",
         )
-    found = find_not_json(outputs)
+    # One level more: the object of outputs is none of the author's nesting.
+    found = find_not_json(outputs, depth=MAX_DEPTH + 1)
     if found is not None:
         return _failed(
             f"node {call.node_id} (type {call.type}): output {found.path or '(root)'} is "

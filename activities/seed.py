@@ -4,6 +4,8 @@ It only reads. What it decided is its recorded result, so that the UI shows wher
 came from and what was cleared.
 """
 
+from contextlib import suppress
+
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
@@ -70,9 +72,23 @@ class SeedActivities:
                 details name the thread's last run. Or the log does not answer, retryable.
         """
         with log_failures():
-            lost = await self._resources.read(lambda: self._owner_to_ask(asked))
-            reason = None if lost is None else await self._reason(asked, lost)
-            return await self._resources.read(lambda: self._seed(asked, reason))
+            try:
+                lost = await self._resources.read(lambda: self._owner_to_ask(asked))
+                reason = None if lost is None else await self._reason(asked, lost)
+                return await self._resources.read(lambda: self._seed(asked, reason))
+            except CorruptLog as damage:
+                if asked.request is None or await self._resources.read(
+                    lambda: self._has_run(asked)
+                ):
+                    raise  # A run that is open waits for a log that is whole again.
+                raise self._refused(asked, damage) from damage
+
+    def _has_run(self, asked: SeedInput) -> bool:
+        """Return whether this chain has opened or taken over a run, as far as can be told."""
+        try:
+            return self._log.run_of_chain(asked.chain_id) is not None
+        except CorruptLog:
+            return True
 
     def _owner_to_ask(self, asked: SeedInput) -> str | None:
         """Return the execution whose loss has to be explained, where there is one."""
@@ -98,8 +114,10 @@ class SeedActivities:
         except StartRefused as refusal:
             raise self._refused(asked, refusal) from refusal
 
-    def _refused(self, asked: SeedInput, refusal: StartRefused) -> ApplicationError:
-        last = last_run(self._log, asked.thread_id) if asked.thread_id else None
+    def _refused(self, asked: SeedInput, refusal: StartRefused | CorruptLog) -> ApplicationError:
+        last = None
+        with suppress(CorruptLog):
+            last = last_run(self._log, asked.thread_id) if asked.thread_id else None
         details = {
             "code": refusal.code,
             "message": refusal.message,

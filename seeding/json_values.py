@@ -25,6 +25,9 @@ MAX_SAFE_INTEGER = 2**53
 MAX_DEPTH = 100
 """Lists and objects may be nested this deep; decoders and encoders give up a little beyond."""
 
+WRAPPED_DEPTH = MAX_DEPTH + 8
+"""How deep a value may be nested with what a commit wraps it in."""
+
 
 class NotJson(NamedTuple):
     """A leaf that is no JSON value: its dotted path and what it is."""
@@ -33,17 +36,18 @@ class NotJson(NamedTuple):
     kind: str
 
 
-def find_not_json(value: Json, path: str = "") -> NotJson | None:
+def find_not_json(value: Json, path: str = "", *, depth: int = MAX_DEPTH) -> NotJson | None:
     """Return the first leaf of ``value`` that is no JSON value, or None (ERR-6).
 
     Args:
         value: Any Python value.
         path: The dotted path of ``value`` itself; list items appear as their index.
+        depth: How deep lists and objects may be nested.
     """
-    return _find(value, path, 0)
+    return _find(value, path, depth)
 
 
-def _find(value: Json, path: str, depth: int) -> NotJson | None:
+def _find(value: Json, path: str, left: int) -> NotJson | None:
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -52,24 +56,24 @@ def _find(value: Json, path: str, depth: int) -> NotJson | None:
         return None if abs(value) <= MAX_SAFE_INTEGER else NotJson(path, "integer beyond 2^53")
     if isinstance(value, float):
         return None if math.isfinite(value) else NotJson(path, "number that is not finite")
-    if isinstance(value, list | dict) and depth >= MAX_DEPTH:
+    if isinstance(value, list | dict) and left <= 0:
         return NotJson(path, f"value nested deeper than {MAX_DEPTH}")
     if isinstance(value, list):
-        return _find_in_list(cast(Sequence[Json], value), path, depth + 1)
+        return _find_in_list(cast(Sequence[Json], value), path, left - 1)
     if isinstance(value, dict):
-        return _find_in_object(cast(Mapping[Json, Json], value), path, depth + 1)
+        return _find_in_object(cast(Mapping[Json, Json], value), path, left - 1)
     return NotJson(path, type(value).__name__)
 
 
-def _find_in_list(value: Sequence[Json], path: str, depth: int) -> NotJson | None:
+def _find_in_list(value: Sequence[Json], path: str, left: int) -> NotJson | None:
     for index, item in enumerate(value):
-        found = _find(item, _join(path, str(index)), depth)
+        found = _find(item, _join(path, str(index)), left)
         if found is not None:
             return found
     return None
 
 
-def _find_in_object(value: Mapping[Json, Json], path: str, depth: int) -> NotJson | None:
+def _find_in_object(value: Mapping[Json, Json], path: str, left: int) -> NotJson | None:
     normal: dict[str, None] = {}
     for key, item in value.items():
         if not isinstance(key, str):
@@ -85,7 +89,7 @@ def _find_in_object(value: Mapping[Json, Json], path: str, depth: int) -> NotJso
                 path, f"object with two keys that are the same text in NFC ({name[:100]!r})"
             )
         normal[name] = None
-        found = _find(item, _join(path, key), depth)
+        found = _find(item, _join(path, key), left)
         if found is not None:
             return found
     return None

@@ -4,7 +4,13 @@ from dataclasses import dataclass, field
 
 from seeding.commits import CommitOperation, ThreadCommit, operation
 from seeding.identity import parse_ticket_id
-from seeding.json_values import MAX_VALUE_BYTES, size_in_bytes
+from seeding.json_values import (
+    MAX_DEPTH,
+    MAX_PAYLOAD_BYTES,
+    MAX_VALUE_BYTES,
+    find_not_json,
+    size_in_bytes,
+)
 from seeding.model import JsonObject
 from seeding.tickets import Ticket, TicketClosing
 from workflows.commit_path import MAX_BATCH_BYTES, MAX_BATCH_COMMITS
@@ -28,6 +34,9 @@ from workflows.scheduler import (
     wait,
 )
 from workflows.transitions import node_commit, with_unnamed_answer
+
+FEW_COMMANDS = 200
+"""Up to here the commands of a commit fit beside the largest outputs a node may have."""
 
 Settled = tuple[ThreadCommit, Position] | Ending
 """A commit with the position it leads to, or the end that takes its place (SG-14)."""
@@ -89,8 +98,37 @@ def settle(plan: Plan, held: Held, happened: Finished | Execution | AnswerTaken)
         step = wait(plan, held.position, outcome)
         opened = None if step.asked is None else _ticket(held, step.asked)
         return node_commit(held, step, opened=opened), step.position
+    settled = _settled(plan, held, outcome)
+    if isinstance(settled, Ending) or not _is_too_large(settled[0]):
+        return settled
+    return _settled(plan, held, _too_large(outcome, size_in_bytes(settled[0].to_json())))
+
+
+def _settled(plan: Plan, held: Held, outcome: Completion) -> Settled:
     step = _complete(plan, held, outcome)
     return step if isinstance(step, Ending) else (node_commit(held, step), step.position)
+
+
+def _is_too_large(commit: ThreadCommit) -> bool:
+    """Return whether a commit is past its bound for the number of keys that a node sets.
+
+    Outputs are bounded before; what each key adds in its command is not part of that.
+    """
+    return len(commit.state) > FEW_COMMANDS and size_in_bytes(commit.to_json()) > MAX_PAYLOAD_BYTES
+
+
+def _too_large(outcome: Completion, size: int) -> Completion:
+    failure = NodeFailureReport(
+        message=f"node {outcome.node_id}: what it sets makes a commit of {size} bytes of JSON, at "
+        f"most {MAX_PAYLOAD_BYTES} are taken; set fewer keys at once, or one object of them",
+        code="OutputTooLarge",
+    )
+    return Completion(
+        node_id=outcome.node_id,
+        occurrence=outcome.occurrence,
+        failure=failure,
+        retries=outcome.retries,
+    )
 
 
 def _settle_answer(plan: Plan, held: Held, taken: AnswerTaken) -> Settled:
@@ -152,17 +190,26 @@ def _outcome_of(finished: Finished) -> Completion | Asked:
 def _bounded(outcome: Completion | Asked) -> Completion | Asked:
     """Return what a control node came to, as a failure where a commit could not hold it."""
     shown: JsonObject = {"input": outcome.input} if isinstance(outcome, Asked) else outcome.outputs
+    deep = find_not_json(shown, depth=MAX_DEPTH + 1)
+    if deep is not None:
+        return _failed(
+            outcome, f"node {outcome.node_id}: {deep.path} is a {deep.kind}", "OutputNotJson"
+        )
     sizes = {port: size_in_bytes(value) for port, value in shown.items()}
     largest = max(sizes, key=lambda port: sizes[port], default=None)
     if largest is None or (
         sizes[largest] <= MAX_VALUE_BYTES and sum(sizes.values()) <= MAX_BATCH_BYTES
     ):
         return outcome
-    failure = NodeFailureReport(
-        message=f"node {outcome.node_id}: {largest} is {sizes[largest]} bytes of JSON; one value "
-        f"may have {MAX_VALUE_BYTES}, all together {MAX_BATCH_BYTES}",
-        code="OutputTooLarge",
+    said = (
+        f"node {outcome.node_id}: {largest} is {sizes[largest]} bytes of JSON; one value "
+        f"may have {MAX_VALUE_BYTES}, all together {MAX_BATCH_BYTES}"
     )
+    return _failed(outcome, said, "OutputTooLarge")
+
+
+def _failed(outcome: Completion | Asked, message: str, code: str) -> Completion:
+    failure = NodeFailureReport(message=message, code=code)
     return Completion(node_id=outcome.node_id, occurrence=outcome.occurrence, failure=failure)
 
 

@@ -124,10 +124,13 @@ def with_times(held: Held, times: tuple[TicketTimes, ...]) -> Held:
 
 
 def _apply(values: JsonObject, commands: tuple[StateCommand, ...], cell: str) -> JsonObject:
-    changed = values
-    for command in commands:
-        if command.scope != "thread" or command.cell != cell:
-            continue
-        rest = {key: value for key, value in changed.items() if key != command.key}
-        changed = rest if command.op == "remove" else {**rest, command.key: command.value}
+    changes = [item for item in commands if item.scope == "thread" and item.cell == cell]
+    if not changes:
+        return values
+    changed = dict(values)
+    for command in changes:
+        # Taken out first, so that a key that is set again is the newest, as in the log.
+        changed.pop(command.key, None)
+        if command.op != "remove":
+            changed[command.key] = command.value
     return changed

@@ -29,9 +29,7 @@ def recorded_outputs(outputs: JsonObject, hidden: Collection[str] = ()) -> JsonO
     return {
         port: value
         for port, value in outputs.items()
-        if port not in CONTROL_OUTPUTS
-        and port not in hidden
-        and not is_internal(port)
+        if port not in CONTROL_OUTPUTS and port not in hidden and not is_internal(port)
     }
 
 

@@ -25,7 +25,12 @@ from seeding.errors import (
     ThreadOccupied,
     ThreadVersionConflict,
 )
-from seeding.json_values import MAX_PAYLOAD_BYTES, MAX_VALUE_BYTES, find_not_json
+from seeding.json_values import (
+    MAX_PAYLOAD_BYTES,
+    MAX_VALUE_BYTES,
+    WRAPPED_DEPTH,
+    find_not_json,
+)
 from seeding.model import Json
 
 
@@ -304,7 +309,7 @@ def _check_values(commit: ThreadCommit) -> None:
                 f"it is more than 0 and at most {MAX_SECONDS:.0f}"
             )
     for where, value in _user_values(commit):
-        found = find_not_json(value)
+        found = find_not_json(value, depth=WRAPPED_DEPTH)
         if found is not None:
             path = f"{where}.{found.path}" if found.path else where
             raise InvalidCommit(f"{path} of a commit of run {commit.run_id} is a {found.kind}")

@@ -138,6 +138,8 @@ def _give_up_connection(context: ExceptionContext) -> None:
 
 def is_damage(error: Exception) -> bool:
     """Whether an error says that the file is damaged or is no database, not that it is away."""
+    if "Could not decode to UTF-8" in str(error):
+        return True
     passing = (OperationalError, InterfaceError, IntegrityError, sqlite3.OperationalError)
     return not isinstance(error, passing)
 

@@ -237,3 +237,21 @@ async def routes(call: NodeCall) -> dict[str, Any]:
     rounds = call.config["rounds"]
     taken = rounds[min(call.occurrence, len(rounds) - 1)]
     return {"active_branches": taken, **dict.fromkeys(taken, call.occurrence)}
+
+
+@node("nests")
+async def nests(call: NodeCall) -> dict[str, Any]:
+    """Return a value of as many lists in one another as configured."""
+    value: Any = 1
+    for _ in range(call.config["levels"]):
+        value = [value]
+    return {"v": value}
+
+
+@node("measures_depth")
+async def measures_depth(call: NodeCall) -> dict[str, Any]:
+    """Return in how many lists the innermost value given is."""
+    value, levels = call.inputs["v"], 0
+    while isinstance(value, list):
+        value, levels = value[0], levels + 1
+    return {"levels": levels}
