@@ -370,7 +370,6 @@ def _check_available(request: RunRequest) -> None:
     later = {
         "idempotencyKey": request.idempotency_key is not None,
         f"config.onBusy {request.config.on_busy!r}": request.config.on_busy != "reject",
-        "config.maxPasses": request.config.max_passes is not None,
     }
     for name, asked_for in later.items():
         if asked_for:

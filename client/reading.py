@@ -93,8 +93,7 @@ def _run_block(view: StateView) -> JsonObject:
         "runId": run.run_id,
         "runEpoch": run.run_epoch,
         "phase": shown_phase(view.phase, view.open_tickets),
-        # Null for a person's pause, whose reason stands in its ticket (contract 4).
-        "pausedReason": None,
+        "pausedReason": _paused_reason(view.open_tickets),
         "graph": graph_name(run),
         "branch": view.branch,
         "checkpointId": WORKFLOW_END if ended else view.checkpoint_id,
@@ -103,6 +102,12 @@ def _run_block(view: StateView) -> JsonObject:
     if ended and run.cause is not None:
         block["cause"] = run.cause.kind
     return block
+
+
+def _paused_reason(tickets: Sequence[OpenTicket]) -> str | None:
+    """Return why the run paused by itself; null for a person's pause (contract 4)."""
+    made = [item.body.reason for item in tickets if item.body.is_by_budget]
+    return made[0] if made else None
 
 
 def shown_phase(phase: str, tickets: Sequence[OpenTicket]) -> str:

@@ -54,6 +54,11 @@ class Ticket(Model):
         return self.kind == "pause"
 
     @property
+    def is_by_budget(self) -> bool:
+        """Whether this is a pause that the run made itself: a person's has no message."""
+        return self.is_pause and self.message is not None
+
+    @property
     def n(self) -> int:
         """The running number of the ticket within its execution."""
         name = parse_ticket_id(self.ticket)

@@ -14,6 +14,7 @@ from temporalio import workflow
 from seeding.commits import CommitOperation, EndCause, ThreadCommit, operation
 from seeding.request import EPHEMERAL, RunRequest
 from seeding.tickets import TicketClosing
+from workflows import pass_budget
 from workflows.beginning import (
     MAX_SEEDS,
     FencedOff,
@@ -28,6 +29,7 @@ from workflows.commit_path import CommitPath
 from workflows.completions import Batch, Settled, next_control, settle, settle_expiry
 from workflows.deadlines import Deadlines, expiry
 from workflows.delays import Delays
+from workflows.display import Display
 from workflows.effects import Effects
 from workflows.endings import cancelled_cause, reason_to_end
 from workflows.held import Held, after, with_times
@@ -36,8 +38,6 @@ from workflows.inbox_model import AnswerTaken, LiftTaken, PauseTaken
 from workflows.outcome import RESULT_STATUS, Ended, GoesOn, Outcome, Refused
 from workflows.position import Position, next_occurrence
 from workflows.scheduler import Ending, Execution, Plan, due
-from workflows.search_attributes import standing, updates
-from workflows.showing import current_details
 from workflows.transitions import (
     UNNAMED,
     end_commit,
@@ -80,7 +80,7 @@ class Engine:
         self._seed_input: SeedInput | None = None
         self._length_at_start = 0
         self._deadlines = Deadlines()
-        self._shown: tuple[object, ...] = ()
+        self._display = Display()
 
     async def run(self, seed_input: SeedInput) -> Outcome:
         """Run to an outcome; never raises for what the log or a caller may do."""
@@ -172,7 +172,7 @@ class Engine:
         if ending is not None and not self._effects.in_flight:
             return await self._end(ending)
         if ending is None:
-            if await self._commit_command():
+            if await self._commit_command() or await self._commit_budget_pause():
                 return None
             if self._wants_new_execution():
                 if not self._effects.in_flight:
@@ -233,7 +233,7 @@ class Engine:
 
     def _dispatch(self) -> None:
         plan, held = self._live()
-        if self._is_held_back(held):
+        if self._is_held_back(held) or pass_budget.is_spent(held):
             return
         for execution in due(held.position):
             if not self._effects.is_started(execution):
@@ -263,6 +263,15 @@ class Engine:
             await self._decide(held, pause_commit(held, ticket), None)
         else:
             await self._lift(held, command)
+        return True
+
+    async def _commit_budget_pause(self) -> bool:
+        """Pause a run that has spent its passes, once what was begun within them has ended."""
+        _, held = self._live()
+        if held.pause is not None or self._effects.in_flight or not pass_budget.is_spent(held):
+            return False
+        ticket = pause_ticket(held, pass_budget.REASON, pass_budget.said_of(held))
+        await self._decide(held, pause_commit(held, ticket), None)
         return True
 
     async def _commit_expiry(self) -> bool:
@@ -315,20 +324,6 @@ class Engine:
         self.inbox.ended(ending.cause.kind)
         return Ended(ending.cause, reply.result or {})
 
-    def show(self) -> None:
-        """Put into the Temporal UI what the run waits for or does, now that it is committed."""
-        plan, held = self._live()
-        workflow.set_current_details(current_details(held, plan))
-        now = standing(held)
-        if self.seeded is not None and now != self._shown:
-            self._shown = now
-            changes = updates(held, self.seeded.search_attributes)
-            if changes:
-                # The SDK leaves a type of this function open.
-                workflow.upsert_search_attributes(  # pyright: ignore[reportUnknownMemberType]
-                    changes
-                )
-
     # --- what is held -----------------------------------------------------------------------
 
     def _live(self) -> tuple[Plan, Held]:
@@ -378,7 +373,9 @@ class Engine:
             held.open_tickets, lambda node_id: next_occurrence(held.position, node_id), closed
         )
         self._deadlines.keep(held.open_tickets)
-        self.show()
+        plan, _ = self._live()
+        seeded = self.seeded
+        self._display.show(plan, held, None if seeded is None else seeded.search_attributes)
 
     async def _restore(self) -> Ended | None:
         assert self._seed_input is not None

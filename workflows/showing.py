@@ -11,6 +11,7 @@ from seeding.state import Status
 from seeding.tickets import Ticket
 from workflows.answer_line import answer_line
 from workflows.held import Held
+from workflows.pass_budget import paused_reason
 from workflows.scheduler import Plan, shown_iterator
 
 
@@ -68,7 +69,7 @@ def shown_run(held: Held) -> JsonObject:
         "runEpoch": facts.run_epoch,
         "phase": phase_of(held),
         # Null for a person's pause, whose reason stands in its ticket (contract 4).
-        "pausedReason": None,
+        "pausedReason": paused_reason(held),
         "graph": facts.graph_name,
         "branch": facts.branch,
         "checkpointId": held.checkpoint_id if held.cause is None else WORKFLOW_END,

@@ -19,6 +19,7 @@ from seeding.identity import message_id, ticket_id
 from seeding.model import JsonObject
 from seeding.tickets import Ticket, TicketClosing, TicketReference
 from workflows.held import Held
+from workflows.pass_budget import RENEWED_AT, renewed
 from workflows.scheduler import Step
 
 PAUSES = "pauses"
@@ -27,7 +28,7 @@ PAUSES = "pauses"
 UNNAMED = "unnamedAnswers"
 """Counter of accepted answers with neither ticket nor command id; at most one a run."""
 
-_KEPT_COUNTERS = (PAUSES, UNNAMED)
+_KEPT_COUNTERS = (PAUSES, UNNAMED, RENEWED_AT)
 
 
 def opening_commit(
@@ -61,11 +62,18 @@ def opening_commit(
         messages=_with_ids(held, messages),
         state=(*state, *(step.state if step else ())),
         rows=step.rows if step else (),
-        position=step.head if step else PositionHead(),
+        position=_opening_head(held, opening, step),
         events=tuple(events),
         checkpoint="end" if ended else None,
         result=end_report("cancelled", {}, held) if ended else None,
     )
+
+
+def _opening_head(held: Held, opening: Opening, step: Step | None) -> PositionHead:
+    if step is None:
+        return PositionHead()
+    goes_on = opening.continues and held.facts.config.max_passes is not None
+    return _counting(step.head, renewed(step.head)) if goes_on else step.head
 
 
 def node_commit(
@@ -123,12 +131,13 @@ def with_unnamed_answer(commit: ThreadCommit) -> ThreadCommit:
 
 
 def lift_commit(held: Held, closing: TicketClosing) -> ThreadCommit:
-    """Return the commit by which a pause is lifted."""
+    """Return the commit by which a pause is lifted; one that a budget made renews that budget."""
+    by_budget = held.pause is not None and held.pause.is_by_budget
     return ThreadCommit(
         thread_id=held.facts.thread_id,
         run_id=held.facts.run_id,
         disposition=_live(held, None, closing),
-        position=held.head,
+        position=_counting(held.head, renewed(held.head)) if by_budget else held.head,
         closed=(closing,),
     )
 
