@@ -17,6 +17,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--database", choices=("sqlite", "postgresql"), default="sqlite", help="where the log is"
     )
     group.addoption("--together", type=int, default=4, help="how many of them at a time")
+    group.addoption("--graphs", type=int, default=1000, help="how many generated graphs")
+    group.addoption("--live-graphs", type=int, help="how many on a server; as many by default")
     group.addoption("--histories", type=int, default=300, help="how many histories of the log")
 
 
