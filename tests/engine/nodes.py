@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from activities import Ask, NodeCall, NodeError, node
+from seeding.model import as_list
 
 CALLS: dict[str, list[str]] = {}
 """Effect keys of the calls each thread has seen, in order."""
@@ -251,7 +252,7 @@ async def nests(call: NodeCall) -> dict[str, Any]:
 @node("measures_depth")
 async def measures_depth(call: NodeCall) -> dict[str, Any]:
     """Return in how many lists the innermost value given is."""
-    value, levels = call.inputs["v"], 0
-    while isinstance(value, list):
-        value, levels = value[0], levels + 1
+    listed, levels = as_list(call.inputs["v"]), 0
+    while listed is not None:
+        listed, levels = as_list(listed[0]), levels + 1
     return {"levels": levels}
