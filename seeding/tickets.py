@@ -7,6 +7,8 @@ kept beside it and never hashed.
 
 from typing import Literal
 
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
 from seeding.identity import parse_ticket_id
 from seeding.model import Json, JsonObject, Model
 
@@ -26,6 +28,8 @@ class Ticket(Model):
     """The body of a ticket, as the commit that opened it says it.
 
     ``deadline_after`` is in seconds from the moment the log recorded the ticket; None is never.
+    ``approved_by`` is None but for one of several approvals: who approved before, and may not
+    again.
     """
 
     ticket: str
@@ -42,6 +46,16 @@ class Ticket(Model):
     deadline_after: float | None = None
     on_deadline: str | None = None
     reason: str | None = None
+    approved_by: list[str] | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, serialize: SerializerFunctionWrapHandler) -> JsonObject:
+        """Write a ticket that takes one answer as it was written before others did."""
+        written: JsonObject = serialize(self)
+        if self.approved_by is None:
+            written.pop("approvedBy", None)
+            written.pop("approved_by", None)
+        return written
 
     @property
     def reference(self) -> TicketReference:
@@ -106,6 +120,8 @@ class OpenTicket(Model):
             shown["who"] = body.who
         if body.reason is not None:
             shown["reason"] = body.reason
+        if body.approved_by is not None:
+            shown["approvedBy"] = body.approved_by
         return shown
 
 

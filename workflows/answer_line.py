@@ -13,7 +13,8 @@ def answer_line(thread_id: str, ticket: Ticket) -> str:
 
     An approval is approved, or gets its first allowed decision where approving is not among
     them. Other kinds get their first allowed decision, else a value to be replaced. A pause is
-    lifted by ``{}``. Where the ticket says who may answer, the first of them is the actor.
+    lifted by ``{}``. Where the ticket says who may answer, the first of them is the actor; where
+    it takes one of several approvals, the actor is to be filled in.
     """
     given = json.dumps(_answer(ticket))
     words = ["temporal", "workflow", "signal", "--workflow-id", workflow_id(thread_id)]
@@ -31,4 +32,6 @@ def _answer(ticket: Ticket) -> JsonObject:
         answer["value"] = "..."
     if ticket.who:
         answer["actor"] = ticket.who[0]
+    elif ticket.approved_by is not None:
+        answer["actor"] = "..."
     return answer

@@ -73,6 +73,7 @@ class Asked(Model):
     who: list[str] | None = None
     deadline_after: float | None = None
     on_deadline: str | None = None
+    approved_by: list[str] | None = None
 
     def ticket(self, run_id: str, thread_id: str, n: int) -> Ticket:
         """Return the ticket this question opens; ``n`` is the execution's ``ask``."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from seeding.commits import CommitOperation, ThreadCommit, operation
+from seeding.commits import CommitOperation, EndCause, ThreadCommit, operation
 from seeding.identity import parse_ticket_id
 from seeding.json_values import (
     MAX_DEPTH,
@@ -14,7 +14,9 @@ from seeding.json_values import (
 from seeding.model import JsonObject
 from seeding.tickets import Ticket, TicketClosing
 from workflows.commit_path import MAX_BATCH_BYTES, MAX_BATCH_COMMITS
+from workflows.control.gate import next_question
 from workflows.effects import Finished
+from workflows.graph.gate_config import CANCEL, DEFAULT
 from workflows.held import Held, after
 from workflows.inbox_model import AnswerTaken
 from workflows.position import Position, execution_of
@@ -28,6 +30,7 @@ from workflows.scheduler import (
     Plan,
     Step,
     answer,
+    ask_again,
     complete,
     due,
     evaluate,
@@ -133,6 +136,10 @@ def _too_large(outcome: Completion, size: int) -> Completion:
 
 def _settle_answer(plan: Plan, held: Held, taken: AnswerTaken) -> Settled:
     closing = taken.closing
+    asked = _next_question(plan, held, closing)
+    if asked is not None:
+        commit, position = _settle_question(plan, held, asked, closing)
+        return (with_unnamed_answer(commit) if taken.unnamed else commit), position
     given: JsonObject = {
         "decision": closing.decision,
         "actor": closing.actor,
@@ -150,13 +157,23 @@ def _settle_answer(plan: Plan, held: Held, taken: AnswerTaken) -> Settled:
 def settle_expiry(plan: Plan, held: Held, closing: TicketClosing) -> Settled:
     """Return what follows from a ticket whose deadline passed before anybody answered.
 
-    A gate goes on by what its ``onDeadline`` says. A node that asked fails with the code
-    ``expired``: an expiry is an outcome of its own, never shaped like an answer.
+    A gate goes on by what its ``onDeadline`` says: it asks somebody else, ends the run, or is
+    completed as expired. A node that asked fails with the code ``expired``: an expiry is an
+    outcome of its own, never shaped like an answer.
     """
     name = parse_ticket_id(closing.ticket)
     assert name is not None, "only tickets of this run have deadlines"
+    asked = _next_question(plan, held, closing)
+    if asked is not None:
+        return _settle_question(plan, held, asked, closing)
+    ticket = _open_ticket(held, closing)
+    if ticket is not None and ticket.on_deadline == CANCEL:
+        said = f"nobody answered ticket {closing.ticket} by its deadline"
+        return Ending(cause=EndCause(kind="Cancelled", message=said), report={})
     if plan.nodes[name.node_id].type.kind == "control":
         given: JsonObject = {"decision": closing.decision, "actor": None, "expired": True}
+        if ticket is not None and ticket.on_deadline == DEFAULT and closing.decision is None:
+            given["value"] = closing.value
         outcome = answer(plan, held.position, name.node_id, name.occurrence, given)
         assert isinstance(outcome, Completion)
     else:
@@ -171,6 +188,30 @@ def settle_expiry(plan: Plan, held: Held, closing: TicketClosing) -> Settled:
     if isinstance(step, Ending):
         return step
     return node_commit(held, step, closed=closing), step.position
+
+
+def _open_ticket(held: Held, closing: TicketClosing) -> Ticket | None:
+    return next((ticket for ticket in held.tickets if ticket.ticket == closing.ticket), None)
+
+
+def _next_question(plan: Plan, held: Held, closing: TicketClosing) -> Asked | None:
+    """Return what the gate of a ticket asks once that is closed, where it is not settled."""
+    ticket = _open_ticket(held, closing)
+    if ticket is None or plan.nodes[ticket.node_id].node.type != "gate":
+        return None
+    return next_question(plan.nodes[ticket.node_id].node, ticket, closing)
+
+
+def _settle_question(
+    plan: Plan, held: Held, asked: Asked, closing: TicketClosing
+) -> tuple[ThreadCommit, Position]:
+    execution = execution_of(held.position, asked.node_id, asked.occurrence)
+    step = ask_again(plan, held.position, asked)
+    opened = None
+    if step.asked is not None:
+        facts = held.facts
+        opened = step.asked.ticket(facts.run_id, facts.thread_id, execution.ask + 1)
+    return node_commit(held, step, opened=opened, closed=closing), step.position
 
 
 def _outcome_of(finished: Finished) -> Completion | Asked:

@@ -11,10 +11,9 @@ from datetime import datetime, timedelta
 from temporalio import workflow
 
 from seeding.tickets import OpenTicket, TicketClosing
+from workflows.graph.gate_config import DEFAULT, DENY, KEEP, read_gate
+from workflows.scheduler import Plan
 from workflows.summaries import summary
-
-DENY = "deny"
-"""The ``onDeadline`` by which silence is a no; by default expiry is an outcome of its own."""
 
 
 class Deadlines:
@@ -30,7 +29,11 @@ class Deadlines:
 
     def keep(self, open_tickets: list[OpenTicket]) -> None:
         """Hold a timer for each open ticket with a deadline, and none for any other."""
-        wanted = {item.body.ticket: item for item in open_tickets if item.deadline is not None}
+        wanted = {
+            item.body.ticket: item
+            for item in open_tickets
+            if item.deadline is not None and item.body.on_deadline != KEEP
+        }
         for ticket in list(self._timers):
             if ticket not in wanted:
                 self._timers.pop(ticket).cancel()
@@ -51,7 +54,12 @@ class Deadlines:
         self.due.append(ticket)
 
 
-def expiry(item: OpenTicket) -> TicketClosing:
-    """Return how a ticket leaves ``open`` by its deadline."""
-    decision = DENY if item.body.on_deadline == DENY else None
-    return TicketClosing(ticket=item.body.ticket, outcome="expired", decision=decision)
+def expiry(plan: Plan, item: OpenTicket) -> TicketClosing:
+    """Return how a ticket leaves ``open`` by its deadline: with the answer that its gate gives."""
+    ticket, decision, value = item.body, None, None
+    if ticket.on_deadline == DENY:
+        decision = DENY
+    elif ticket.on_deadline == DEFAULT:
+        gate = read_gate(plan.nodes[ticket.node_id].node)
+        decision, value = (None, gate.default) if gate.allowed is None else (gate.default, None)
+    return TicketClosing(ticket=ticket.ticket, outcome="expired", decision=decision, value=value)

@@ -48,8 +48,14 @@ from workflows.transitions import (
 )
 from workflows.wire import CommitReply, SeedInput, SeedResult
 
-LOG_IS_AHEAD = ("OperationReused", "OrdinalConflict", "RunTerminal", "ThreadVersionConflict")
-"""Refusals that say that the log holds something this execution does not know of."""
+LOG_IS_AHEAD = (
+    "OperationReused",
+    "OrdinalConflict",
+    "RunTerminal",
+    "ThreadVersionConflict",
+    "UnknownOwner",
+)
+"""Refusals that say that the log holds something else than this execution knows of."""
 
 
 SHORTEST_EXECUTION = 20
@@ -280,9 +286,10 @@ class Engine:
         while self._deadlines.due:
             ticket = self._deadlines.due.popleft()
             found = next((item for item in held.open_tickets if item.body.ticket == ticket), None)
-            if found is None or not self.inbox.expire(expiry(found)):
+            if found is None or not self.inbox.expire(expiry(plan, found)):
                 continue
-            await self._settle(held, settle_expiry(plan, held, expiry(found)), expiry(found))
+            closing = expiry(plan, found)
+            await self._settle(held, settle_expiry(plan, held, closing), closing)
             return True
         return False
 

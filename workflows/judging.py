@@ -23,6 +23,10 @@ ISSUED_AT_COUNTS_FOR = timedelta(minutes=5)
 """How far back an ``issuedAt`` may lie to count as the moment of the answer."""
 
 APPROVAL_DECISIONS = ("approve", "deny")
+
+KEEP = "keep"
+"""The ``onDeadline`` by which a passed deadline changes nothing."""
+
 MAX_PROBLEM = 300
 MAX_PROBLEMS = 3
 
@@ -67,8 +71,17 @@ def schema_problem(schema: JsonObject) -> str | None:
     return None
 
 
+def value_problem(schema: JsonObject, value: Json) -> str | None:
+    """Return where and how ``value`` does not fit ``schema``, or None where it fits."""
+    try:
+        problems = _value_problems("", schema, value)
+    except AnswerInvalid as error:
+        return error.message
+    return "; ".join(f"{path}: {problem}" for path, problem in problems) or None
+
+
 def _check_deadline(ticket: OpenTicket, answer: Answer, now: Moment) -> None:
-    if ticket.deadline is None:
+    if ticket.deadline is None or ticket.body.on_deadline == KEEP:
         return
     deadline, received = read_moment(ticket.deadline), read_moment(now)
     if received <= deadline:
@@ -87,6 +100,18 @@ def _check_deadline(ticket: OpenTicket, answer: Answer, now: Moment) -> None:
 
 
 def _check_actor(ticket: Ticket, answer: Answer) -> None:
+    if ticket.approved_by is not None and answer.actor is None:
+        raise ActorNotAllowed(
+            f"ticket {ticket.ticket} takes one of several approvals; the answer names no actor, "
+            "give who approves",
+            ticket=ticket.ticket,
+        )
+    if ticket.approved_by is not None and answer.actor in ticket.approved_by:
+        raise ActorNotAllowed(
+            f"{answer.actor!r} has approved already; ticket {ticket.ticket} is for somebody else",
+            ticket=ticket.ticket,
+            approvedBy=ticket.approved_by,
+        )
     if ticket.who is None or answer.actor in ticket.who:
         return
     said = "names no actor" if answer.actor is None else f"is by {answer.actor!r}"

@@ -64,6 +64,7 @@ __all__ = [
     "Reference",
     "Step",
     "answer",
+    "ask_again",
     "complete",
     "due",
     "evaluate",
@@ -210,7 +211,7 @@ def answer(
     """
     execution = execution_of(position, node_id, occurrence)
     if execution.kind == "control":
-        return gate_completion(execution, given)
+        return gate_completion(plan.nodes[node_id].node, execution, given)
     draft = Draft(plan, position)
     again = {"ask": execution.ask + 1, "status": "waiting" if draft.verdict else "due"}
     draft.set_execution(execution.model_copy(update=again))
@@ -218,6 +219,21 @@ def answer(
         draft.current_node_id = node_id
         draft.count_pass(effects=True)
     return draft.finish(node_id)
+
+
+def ask_again(plan: Plan, position: Position, asked: Asked) -> Step:
+    """Return the step by which a control node that waits asks another question.
+
+    Under a verdict no ticket is opened: the step's ``asked`` is None.
+
+    Raises:
+        UnknownExecution: The execution is neither due nor waiting.
+    """
+    execution = execution_of(position, asked.node_id, asked.occurrence)
+    draft = Draft(plan, position)
+    draft.set_execution(execution.model_copy(update={"ask": execution.ask + 1}))
+    draft.current_node_id = execution.node_id
+    return draft.finish(execution.node_id, asked=None if draft.verdict else asked)
 
 
 def may_retry(

@@ -16,14 +16,7 @@ from seeding.json_values import MAX_PAYLOAD_BYTES, MAX_SAFE_INTEGER, MAX_VALUE_B
 from tests.docs.examples import PROJECT, read_text
 from workflows.commands import COMMANDS
 from workflows.graph.builtin_types import BUILTIN_PORTS, BUILTIN_TYPES, PLANNED
-from workflows.graph.config_checks import (
-    GATE_KEYS,
-    GATE_KEYS_PLANNED,
-    GATE_KINDS,
-    GATE_KINDS_PLANNED,
-    ON_DEADLINE,
-    ON_DEADLINE_PLANNED,
-)
+from workflows.graph.gate_config import KEYS, KINDS, ON_DEADLINE
 from workflows.inbox_model import RefusalEntry, Reply
 from workflows.search_attributes import SEARCH_ATTRIBUTES
 from workflows.state_updates import CONTROL_OUTPUTS
@@ -67,10 +60,10 @@ def rows(text: str) -> list[list[str]]:
         ("Starting a run", [*get_args(Source), *get_args(WarningCode)]),
         ("Results and endings", list(get_args(CauseKind))),
         ("Doors", [*COMMANDS, *codes(CommandRefused), *SEARCH_ATTRIBUTES]),
-        ("Graph documents", [*BUILTIN_TYPES, *GATE_KEYS, *GATE_KINDS, *ON_DEADLINE]),
+        ("Graph documents", [*BUILTIN_TYPES, *KEYS, *KINDS, *ON_DEADLINE]),
         ("Graph documents", [*CONTROL_OUTPUTS]),
         ("Nodes in Python", [*RESERVED_INPUTS]),
-        ("Not yet", [*PLANNED, *GATE_KEYS_PLANNED, *GATE_KINDS_PLANNED, *ON_DEADLINE_PLANNED]),
+        ("Not yet", [*PLANNED]),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

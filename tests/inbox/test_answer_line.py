@@ -70,6 +70,7 @@ def test_ids_stay_what_they_are_in_a_shell(name: str, tmp_path: Path):
         ({"kind": "choice", "allowed": ["red", "blue"]}, {"decision": "red"}),
         ({"kind": "text"}, {"value": "..."}),
         ({"who": ["anna", "boss"]}, {"decision": "approve", "actor": "anna"}),
+        ({"approved_by": ["anna"]}, {"decision": "approve", "actor": "..."}),
     ],
 )
 def test_other_tickets(body: dict[str, Any], expected: dict[str, Any], tmp_path: Path):

@@ -9,7 +9,7 @@ from thread_facts import Phase, checkpoint_fact, run_fact
 
 from seeding.decisions import Adopt, Open, Restore, StartDecision
 from seeding.errors import StartRefused
-from seeding.facts import BranchFact, CheckpointFact, RunFact, ThreadFacts
+from seeding.facts import BranchFact, CheckpointFact, RunFact, ThreadFacts, is_elsewhere
 from seeding.request import RunRequest
 from seeding.start import resolve_start
 
@@ -48,7 +48,7 @@ def known_facts(draw: st.DrawFn) -> ThreadFacts:
             st.just("R2"),
             PHASES,
             takeovers=st.integers(0, 6),
-            namespace=st.sampled_from([None, "default", "elsewhere"]),
+            namespace=st.sampled_from([None, "", "default", "elsewhere"]),
         )
     )
     elsewhere = run_fact("R9", draw(PHASES), thread_id="bob")
@@ -127,6 +127,18 @@ def test_no_new_run_opens_beside_one_that_has_not_ended(
 
 
 @given(requests(), known_facts())
+def test_what_another_namespace_owns_is_neither_adopted_nor_ended(
+    asked: dict[str, Any], known: ThreadFacts
+) -> None:
+    decision = outcome(asked, known)
+    latest = known.latest
+    if latest is None or latest.has_ended or not is_elsewhere(latest.namespace, known.namespace):
+        return
+    assert not isinstance(decision, Adopt)
+    assert not isinstance(decision, Open)
+
+
+@given(requests(), known_facts())
 def test_a_branch_is_opened_wherever_the_threads_latest_state_is_left(
     asked: dict[str, Any], known: ThreadFacts
 ) -> None:
@@ -136,5 +148,8 @@ def test_a_branch_is_opened_wherever_the_threads_latest_state_is_left(
         count = known.branch_count
         assert decision.branch == ("main" if count == 0 else f"b{count + 1}")
     elif isinstance(decision, Open):
-        existing = known.latest.branch if known.latest else "main"
-        assert (decision.branch, decision.stands_on) == (existing, None)
+        forked = None if known.latest else known.branch_without_run
+        existing = known.latest.branch if known.latest else forked.name if forked else "main"
+        assert decision.branch == existing
+        # Only a branch that a fork left without a run is there and stands on a point.
+        assert (decision.stands_on is None) == (forked is None)

@@ -12,23 +12,9 @@ from seeding.durations import parse_duration
 from seeding.errors import InvalidGraph, InvalidRequest
 from workflows.graph.builtin_types import DELAY, max_rounds
 from workflows.graph.flow_checks import FLOW_CHECKS, text_problem, unknown_keys
+from workflows.graph.gate_config import gate_problems
 from workflows.graph.model import Node
 from workflows.graph.text import parse_json_text
-
-GATE_KEYS = ("kind", "message", "deadline", "onDeadline")
-GATE_KINDS = ("approval",)
-GATE_KEYS_PLANNED = (
-    "allowed",
-    "approvals",
-    "default",
-    "escalateTo",
-    "options",
-    "schema",
-    "who",
-)
-ON_DEADLINE = ("expire", "deny")
-ON_DEADLINE_PLANNED = ("default", "escalate", "cancel", "keep")
-GATE_KINDS_PLANNED = ("choice", "text", "form", "review", "external")
 
 
 def config_problems(node: Node) -> list[str]:
@@ -75,20 +61,6 @@ def _foreach(node: Node) -> Iterator[str]:
         yield "config continueOnError is not available in this version; set it to false"
 
 
-def _gate(node: Node) -> Iterator[str]:
-    yield from unknown_keys(node, (*GATE_KEYS, *GATE_KEYS_PLANNED))
-    kind = node.config.get("kind", "approval")
-    if kind in GATE_KINDS_PLANNED:
-        yield f"config kind {kind!r} is not available in this version; write 'approval'"
-    elif kind not in GATE_KINDS:
-        yield f"config kind {kind!r} is no kind of gate; write 'approval'"
-    for key in GATE_KEYS_PLANNED:
-        if node.config.get(key) is not None:
-            yield f"config {key} is not available in this version; leave it out"
-    yield from text_problem(node, "message")
-    yield from _deadline(node)
-
-
 def _delay(node: Node) -> Iterator[str]:
     yield from unknown_keys(node, ("duration",))
     try:
@@ -96,20 +68,6 @@ def _delay(node: Node) -> Iterator[str]:
             yield "config duration is missing; write how long to wait, such as 30s or 2d"
     except InvalidRequest as error:
         yield error.message
-
-
-def _deadline(node: Node) -> Iterator[str]:
-    try:
-        parse_duration(node.config.get("deadline"), "config deadline")
-    except InvalidRequest as error:
-        yield error.message
-    choice = node.config.get("onDeadline")
-    if choice is not None and "deadline" not in node.config:
-        yield "config onDeadline says what a passed deadline does, but there is no deadline"
-    if choice in ON_DEADLINE_PLANNED:
-        yield f"config onDeadline {choice!r} is not available in this version"
-    elif choice is not None and choice not in ON_DEADLINE:
-        yield f"config onDeadline is {choice!r}; write one of {', '.join(ON_DEADLINE)}"
 
 
 def _reply(node: Node) -> Iterator[str]:
@@ -131,7 +89,7 @@ _CHECKS: Mapping[str, Callable[[Node], Iterator[str]]] = {
     "text_input": _text_input,
     "for_each": _for_each,
     "foreach": _foreach,
-    "gate": _gate,
+    "gate": gate_problems,
     "reply": _reply,
     "chat_output": _output,
     "text_output": _output,

@@ -2,8 +2,16 @@
 
 from collections.abc import Iterator
 
-from seeding.durations import parse_duration
 from seeding.model import Json, as_list, as_object
+from workflows.graph.gate_config import (
+    APPROVAL,
+    DEFAULT,
+    DENY,
+    ESCALATE,
+    EXPIRE,
+    GateConfig,
+    read_gate,
+)
 from workflows.linting.advice import Advice
 from workflows.linting.ways import Ways
 from workflows.plan import NodePlan, Plan, branch_name, leaves_error
@@ -44,10 +52,7 @@ def _takes_nothing(schema: Json) -> bool:
 
 
 def _deadline_leads_nowhere(node: NodePlan) -> Iterator[Advice]:
-    if parse_duration(node.node.config.get("deadline"), "deadline") is None:
-        return
-    choice: Json = node.node.config.get("onDeadline") or "expire"
-    branch = {"expire": "expired", "deny": "deny"}.get(str(choice))
+    branch = _branch_of_deadline(read_gate(node.node))
     if branch is None or not node.outgoing or _goes_on_by(node, branch):
         return
     yield Advice(
@@ -56,6 +61,15 @@ def _deadline_leads_nowhere(node: NodePlan) -> Iterator[Advice]:
         f"no edge leaves that port; wire {node.node.id}.{branch}",
         node=node.node.id,
     )
+
+
+def _branch_of_deadline(gate: GateConfig) -> str | None:
+    """Return the branch that is followed once nobody has answered in time, if one is."""
+    if gate.on_deadline in (EXPIRE, ESCALATE):
+        return "expired"
+    if gate.on_deadline == DEFAULT:
+        return str(gate.default) if gate.kind == APPROVAL else "answered"
+    return DENY if gate.on_deadline == DENY else None
 
 
 def _answer_leads_nowhere(node: NodePlan) -> Iterator[Advice]:
