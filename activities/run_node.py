@@ -18,7 +18,6 @@ from seeding.errors import (
     CommitUnavailable,
     EffectArgsMismatch,
     Fenced,
-    RunNotInLog,
     RunTerminal,
 )
 from seeding.identity import checkpoint_id
@@ -135,9 +134,8 @@ class NodeActivities:
     def _prepared_from_log(self, call: NodeCallInput) -> NodeCall:
         if self._resources.log.run(call.run_id) is None:
             # Nothing read here would be the run's: no answer, no output, no state.
-            raise RunNotInLog(
-                f"the log does not know run {call.run_id}, of which node {call.node_id!r} is to be "
-                "called; put the log back, or point FERMATA_LOG_URL at it"
+            raise self._resources.log.lacks(
+                f"does not know run {call.run_id}, of which node {call.node_id!r} is to be called"
             )
         return self._prepared(call)
 

@@ -13,34 +13,33 @@ from activities.ending_operation import ending_operation
 from activities.log import Execution, StateView, StoredRun, Takeover
 from activities.log_failures import log_failures
 from activities.lost_executions import reason_of_loss
+from activities.opening_values import cells_of, extra_of, graph_warnings
+from activities.repeated_starts import as_before, request_hash, run_begun_before
 from activities.resources import Resources
 from activities.restoring import StoredPosition, restored, stored_position
-from activities.thread_facts import last_run, read_facts
+from activities.start_requests import check_available, problem_of
+from activities.thread_facts import last_run, read_facts, run_fact
 from seeding.bounded import shown_by_reference
 from seeding.clearing import cleared_fields
 from seeding.commits import (
     BranchPoint,
     CommitOperation,
     Opening,
-    StateCommand,
 )
 from seeding.decisions import Adopt, Open, RunEnding, StartDecision
 from seeding.errors import (
     CorruptLog,
-    FermataError,
     InvalidGraph,
     InvalidRequest,
-    RunNotInLog,
     StartRefused,
     UnknownGraph,
 )
 from seeding.identity import workflow_id
-from seeding.model import JsonObject
 from seeding.request import RunRequest
 from seeding.snapshot import read_snapshot
 from seeding.start import resolve_start
 from seeding.starting_state import starting_state
-from seeding.state import RunState
+from seeding.thread_busy import check_owner_is_here
 from workflows.graph.document import read_graph
 from workflows.graph.model import Graph, ResolvedGraph
 from workflows.graph.resolution import check_inputs, resolve
@@ -138,12 +137,16 @@ class SeedActivities:
         """Hand back the run that this chain opened or has taken over.
 
         A chain that was reset after another one took its run over is the only open execution
-        on the thread, and becomes the owner again.
+        on the thread in its namespace, and becomes the owner again.
+
+        Raises:
+            ThreadBusy: The run has gone over to a chain of another namespace.
         """
         owners = self._log.owners(run.run_id)
         own = [owner.takeover for owner in owners if owner.chain_id == asked.chain_id]
         takeover = own[-1] if own else None
         if run.phase != "ended" and owners[-1].chain_id != asked.chain_id:
+            check_owner_is_here(run_fact(self._log, run), asked.namespace)
             run = self._take_over(run.run_id, asked, takeover or Takeover(start=run.start))
         return restored(self._resources, run, self._pinned(run), takeover)
 
@@ -181,16 +184,17 @@ class SeedActivities:
 
     def _begin(self, asked: SeedInput, lost_because: str | None) -> SeedResult:
         if asked.problem is not None:
-            raise _problem(asked.problem.code, asked.problem.message)
+            raise problem_of(asked.problem.code, asked.problem.message)
         if asked.request is None:
-            raise RunNotInLog(
-                f"the log does not know run {asked.chain_id} of thread {asked.thread_id!r}, which "
-                "is open and goes on once the log has it: put the log back where the worker looks "
-                "for it, or point FERMATA_LOG_URL at it. A run whose log is gone for good can only "
-                "be terminated"
+            raise self._log.lacks(
+                f"does not know the run of thread {asked.thread_id!r} that execution "
+                f"{asked.chain_id} goes on with"
             )
         request = asked.request
-        _check_available(request)
+        check_available(request)
+        before = run_begun_before(self._resources, request)
+        if before is not None:
+            return as_before(self._resources, before, self._pinned(before))
         with self._log.one_prefix(f"thread {asked.thread_id}"):
             named = self._named_graph(request)
             decision = self._decide(asked, request, named, lost_because)
@@ -308,18 +312,18 @@ class SeedActivities:
             config=request.config,
             start=start,
             cleared={item.field: item.before for item in cleared},
-            warnings=[*(item.to_json() for item in decision.warnings), *_graph_warnings(graph)],
+            warnings=[*(item.to_json() for item in decision.warnings), *graph_warnings(graph)],
             data={} if from_snapshot else shown_by_reference(state.data, "data", SHOWN_BYTES),
             metadata={}
             if from_snapshot
             else shown_by_reference(state.metadata, "metadata", SHOWN_BYTES),
-            extra=_extra(state),
+            extra=extra_of(state),
             message_count=0 if view is None else view.message_count,
             iterator=state.iterator if from_snapshot else None,
             position=None if position is None else position.values,
             iteration_count=state.iteration_count,
             messages=state.messages if from_snapshot else [],
-            state=_cells(state) if from_snapshot else [],
+            state=cells_of(state) if from_snapshot else [],
             opening=Opening(
                 run_epoch=decision.run_epoch,
                 chain_id=asked.chain_id,
@@ -330,6 +334,8 @@ class SeedActivities:
                 lineage=self._lineage(decision),
                 continues=() if position is None else position.continues,
                 start=start,
+                request_hash=request_hash(request),
+                idempotency_key=request.idempotency_key,
             ),
             search_attributes=self._resources.search_attributes,
             continue_after=self._resources.continue_after,
@@ -356,48 +362,3 @@ class SeedActivities:
             owner_epoch=run.owner_epoch,
             thread_version=decision.thread_version,
         )
-
-
-def _problem(code: str, message: str) -> FermataError:
-    for kind in StartRefused.__subclasses__():
-        if kind.code == code:
-            return kind(message)
-    return InvalidRequest(message)
-
-
-def _check_available(request: RunRequest) -> None:
-    """Refuse by name what the contract documents and this version does not do yet."""
-    later = {
-        "idempotencyKey": request.idempotency_key is not None,
-        f"config.onBusy {request.config.on_busy!r}": request.config.on_busy != "reject",
-    }
-    for name, asked_for in later.items():
-        if asked_for:
-            raise InvalidRequest(f"{name} is not available in this version; leave it out")
-
-
-def _graph_warnings(graph: ResolvedGraph) -> list[JsonObject]:
-    """Return what in the graph is passed over, such as tool edges, as warnings of the run."""
-    return [{"code": "graph", "message": said} for said in graph.graph.warnings]
-
-
-def _extra(state: RunState) -> JsonObject:
-    return dict(state.model_extra or {})
-
-
-def _cells(state: RunState) -> list[StateCommand]:
-    """Return the cells that an explicit snapshot sets on its new branch."""
-    return [
-        *(
-            StateCommand(scope="thread", cell="data", key=key, value=value)
-            for key, value in state.data.items()
-        ),
-        *(
-            StateCommand(scope="thread", cell="metadata", key=key, value=value)
-            for key, value in state.metadata.items()
-        ),
-        *(
-            StateCommand(scope="run", cell="position", key=f"state/{key}", value=value)
-            for key, value in _extra(state).items()
-        ),
-    ]

@@ -5,12 +5,15 @@ whatever it had come to. The log is asked before anything goes whether it may.
 """
 
 import asyncio
+from collections.abc import Sequence
+from shlex import quote
 
 from temporalio.client import Client
 
 from activities.log import CommitLog, DeleteReport
 from client.executions import delete_executions
-from seeding.errors import UnknownThread
+from seeding.errors import ThreadInUse, UnknownThread
+from seeding.facts import is_elsewhere
 from seeding.model import Model
 
 CALL_SECONDS = 10.0
@@ -46,7 +49,8 @@ async def erase_thread(
 
     Raises:
         UnknownThread: Neither has anything of it.
-        ThreadInUse: A run of it is open, or it cannot be told without the server.
+        ThreadInUse: A run of it is open, or it cannot be told without the server, or not from
+            this namespace.
         ThreadStoodOn: Branches of other threads stand on it.
         ServerUnreachable: The server did not answer; run it again.
         CallRefused: The server refused a call.
@@ -58,12 +62,13 @@ async def erase_thread(
     if client is None:
         report = await asyncio.to_thread(log.delete_thread, thread_id)
         return Erasure(thread_id=thread_id, executions=None, log=report)
+    _check_owners_are_here(log, client, thread_id, gone)
     owners = [owner.execution for run in log.runs(thread_id) for owner in log.owners(run.run_id)]
     namespaces = dict.fromkeys(owner.namespace for owner in owners if owner.namespace)
     known = [
         owner.execution_run_id
         for owner in owners
-        if owner.execution_run_id and owner.namespace in (None, client.namespace)
+        if owner.execution_run_id and not is_elsewhere(owner.namespace, client.namespace)
     ]
     executions = await delete_executions(client, thread_id, known, within=within)
     # A run that was opened after the server was asked is not among those that are gone.
@@ -73,6 +78,26 @@ async def erase_thread(
         log=await asyncio.to_thread(log.delete_thread, thread_id, gone=gone),
         elsewhere=tuple(name for name in namespaces if name != client.namespace),
     )
+
+
+def _check_owners_are_here(
+    log: CommitLog, client: Client, thread_id: str, not_ended: Sequence[str]
+) -> None:
+    """Refuse to erase what another namespace may still execute.
+
+    Raises:
+        ThreadInUse: A run that has not ended has its owner elsewhere.
+    """
+    for run_id in not_ended:
+        namespace = log.owners(run_id)[-1].execution.namespace
+        if is_elsewhere(namespace, client.namespace):
+            there = f"TEMPORAL_NAMESPACE={quote(namespace or '')}"
+            raise ThreadInUse(
+                f"run {run_id} of thread {thread_id!r} has not ended and belongs to namespace "
+                f"{namespace!r}; cancel it there first: {there} fermata cancel {quote(thread_id)}",
+                runId=run_id,
+                namespace=namespace,
+            )
 
 
 async def _without_log(

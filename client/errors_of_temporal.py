@@ -12,6 +12,7 @@ from temporalio.client import (
 from temporalio.exceptions import ApplicationError, CancelledError
 from temporalio.service import RPCError, RPCStatusCode
 
+from client.reconcile_line import reconcile_line
 from seeding.errors import (
     CallRefused,
     CommandRefused,
@@ -149,6 +150,6 @@ def nothing_open(thread_id: str) -> PipelineTerminal:
     """Return what a command to a thread comes to on which the server has nothing open."""
     return PipelineTerminal(
         f"no run of thread {thread_id!r} is open: start the next turn on the thread, or, where "
-        f"its workflow was lost while it waited, take it over: fermata reconcile "
-        f"{quote(thread_id)} --repair"
+        f"its workflow was lost while it waited, take it over: "
+        f"{reconcile_line(thread_id, repair=True)}"
     )

@@ -13,6 +13,7 @@ from temporalio.client import (
     WorkflowFailureError,
     WorkflowHandle,
 )
+from temporalio.exceptions import FailureError
 from temporalio.service import RPCError
 
 from client.calls import call_server, call_worker
@@ -20,9 +21,10 @@ from client.errors_of_temporal import error_of_rpc, result_of_failure
 from client.looking import Look, read_look
 from client.settings import DEFAULT_TASK_QUEUE
 from client.thread_models import Standing, WaitingTicket
-from seeding.errors import ClientError, NoWorker, StillOpen
+from seeding.errors import ClientError, FermataError, NoWorker, StillOpen
 from seeding.identity import workflow_id
 from seeding.model import Json, JsonObject, as_list, as_object
+from workflows.wire import SEED_RUN
 
 DEFAULT_SECONDS = 10.0
 """How long a call may take."""
@@ -81,6 +83,31 @@ class LiveRuns:
         """
         described = await self._describe(thread_id, within)
         return described.raw_info.first_run_id if _is_open(described) else None
+
+    async def why_waiting(self, thread_id: str, *, within: float = DEFAULT_SECONDS) -> str | None:
+        """Return what holds up the start of the thread's newest run; needs no worker.
+
+        A run is taken up by a worker that serves every node type of its graph and has the log;
+        until one comes its start is tried again and again.
+
+        Returns:
+            A sentence with what the worker said that tried it last; None where none has tried
+            and failed.
+
+        Raises:
+            UnknownThread: The server knows no run of the thread.
+            ServerUnreachable: The server did not answer.
+        """
+        described = await self._describe(thread_id, within)
+        for pending in described.raw_description.pending_activities:
+            if pending.activity_type.name == SEED_RUN and pending.HasField("last_failure"):
+                failure = await self._client.data_converter.decode_failure(pending.last_failure)
+                said = failure.message if isinstance(failure, FailureError) else str(failure)
+                return (
+                    "its start waits for a worker that can take it up; the last that tried says: "
+                    f"{said}"
+                )
+        return None
 
     async def progress(self, thread_id: str, *, within: float = DEFAULT_SECONDS) -> JsonObject:
         """Return ``{nodeId: {status, executions}}``; raises as :meth:`state` does."""
@@ -155,17 +182,25 @@ class LiveRuns:
         """
         until = None if within is None else _now() + within
         named = run_id or await self._newest(thread_id)
-        own, interval = named, FIRST_INTERVAL
+        own, interval, looked = named, FIRST_INTERVAL, False
         while True:
             if not await self._is_going(thread_id, named):
                 return await self._ended(thread_id, named, own, on_look)
             left = DEFAULT_SECONDS if until is None else until - _now()
             if left <= 0:
+                held_up = await self._held_up(thread_id)
                 raise StillOpen(
                     f"run {own} of thread {thread_id!r} neither waits nor ended within "
-                    f"{within:g} s; it goes on"
+                    f"{within:g} s; {held_up or 'it goes on'}"
                 )
-            state = await self._looked(thread_id, min(left, DEFAULT_SECONDS), on_look)
+            try:
+                state = await self._looked(thread_id, own, min(left, DEFAULT_SECONDS), on_look)
+            except NoWorker:
+                # A look that the end of the caller's time cut short tells nothing of workers.
+                if looked and until is not None and until <= _now():
+                    continue
+                raise
+            looked = True
             own = _run_id(state) or own
             standing = _standing(thread_id, own, state)
             if standing is not None and any(
@@ -186,18 +221,31 @@ class LiveRuns:
             # Without a worker what is over cannot be looked at; its result is known all the same.
             with suppress(ClientError):
                 if await self._newest(thread_id) == chain:
-                    await self._looked(thread_id, LAST_LOOK_SECONDS, on_look)
+                    await self._looked(thread_id, chain, LAST_LOOK_SECONDS, on_look)
         return Standing(run_id=result["runId"], thread_id=thread_id, phase="ended", result=result)
 
     async def _looked(
-        self, thread_id: str, seconds: float, on_look: Callable[[Look], None] | None
+        self,
+        thread_id: str,
+        run_id: str,
+        seconds: float,
+        on_look: Callable[[Look], None] | None,
     ) -> JsonObject:
         state = await self.state(thread_id, within=seconds)
         if on_look is not None:
             look = read_look(state, await self.progress(thread_id, within=seconds))
+            if look is None and (held_up := await self._held_up(thread_id)) is not None:
+                look = Look(run_id=run_id, phase="starting", held_up=held_up)
             if look is not None:
                 on_look(look)
         return state
+
+    async def _held_up(self, thread_id: str) -> str | None:
+        """Return what holds up a start; None also where that cannot be told."""
+        try:
+            return await self.why_waiting(thread_id, within=DEFAULT_SECONDS)
+        except FermataError:
+            return None
 
     async def _is_going(self, thread_id: str, run_id: str) -> bool:
         described = await self._describe(thread_id, DEFAULT_SECONDS)

@@ -20,6 +20,7 @@ class Look(Model):
     Attributes:
         run_id: The run.
         phase: Its phase (contract 4).
+        held_up: What its start waits for; None once it has opened.
         round: How many loop rounds it has begun.
         item: Which item of the innermost ``for_each`` it is at, counted from 1; None outside.
         items: How many that loop has; None where that is not shown.
@@ -28,6 +29,7 @@ class Look(Model):
 
     run_id: str
     phase: str
+    held_up: str | None = None
     round: int = 0
     item: int | None = None
     items: int | None = None
@@ -69,6 +71,8 @@ def changes(before: Look | None, after: Look) -> list[str]:
     lines: list[str] = []
     if before is None or before.phase != after.phase:
         lines.append(f"run {after.run_id}: {after.phase}")
+    if after.held_up and (before is None or before.held_up != after.held_up):
+        lines.append(after.held_up)
     if after.place and (before is None or before.place != after.place):
         lines.append(after.place)
     seen: Mapping[str, NodeLook] = {} if before is None else before.nodes

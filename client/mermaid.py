@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from seeding.counting import counted
 from seeding.errors import InvalidGraph
 from seeding.model import Json
 from workflows.graph.builtin_types import max_rounds
@@ -144,7 +145,7 @@ def _limit(head: Node) -> str:
         rounds = max_rounds(head)
     except InvalidGraph:
         return "its limit cannot be read"
-    return "no limit of its own" if rounds is None else f"at most {rounds} rounds"
+    return "no limit of its own" if rounds is None else f"at most {counted(rounds, 'round')}"
 
 
 def _label(node: Node) -> str:

@@ -4,11 +4,10 @@ The log says which runs have not ended; the server says which of them somebody e
 that waits and lost its workflow is taken over, so that it can be answered; one left running is
 recovered, at most five times without a commit in between, and then ended as ``Indeterminate``;
 a workflow that outlived its run's end is cancelled. A run that belongs to another namespace may be
-executed there: it is shown, and never touched from here.
+executed there: it is shown, and never touched from here, by whatever way that became known.
 """
 
 from collections.abc import AsyncGenerator
-from shlex import quote
 from typing import Literal
 
 from temporalio.client import Client
@@ -18,8 +17,10 @@ from activities.log import CommitLog, LogReader, StoredRun
 from activities.lost_executions import reason_of_loss
 from activities.thread_facts import run_fact
 from client.reading import graph_name
+from client.reconcile_line import reconcile_line
 from client.threads import Threads
 from seeding.errors import FermataError, InvalidRequest, UnknownThread
+from seeding.facts import is_elsewhere
 from seeding.identity import checkpoint_id, thread_of_workflow, workflow_id
 from seeding.model import Model
 from seeding.request import RunRequest
@@ -96,16 +97,14 @@ async def _repaired(threads: Threads, log: CommitLog, client: Client, finding: F
     run = log.run(finding.run_id)
     if run is None:
         return "the log has no such run any more"
-    if finding.action == "leave":
-        return (
-            f"left alone: look at it with TEMPORAL_NAMESPACE={quote(finding.namespace or '')}; if "
-            f"that namespace is gone, fermata start {quote(run.thread_id)} GRAPH --recover"
-        )
     if finding.action == "cancel":
         await client.get_workflow_handle(workflow_id(run.thread_id)).cancel()
         return "its workflow was asked to cancel"
     if run.phase == "ended":
         return "it has ended meanwhile"
+    owner = log.owners(run.run_id)[-1].execution.namespace
+    if finding.action == "leave" or is_elsewhere(owner, client.namespace):
+        return f"left alone; see to it there: {reconcile_line(run.thread_id, namespace=owner)}"
     if finding.action == "end":
         return _end(log, run)
     return await _take_over(threads, run)
@@ -115,7 +114,7 @@ async def _take_over(threads: Threads, run: StoredRun) -> str:
     request = RunRequest.model_validate({"graph": graph_name(run), "recover": True})
     started = await threads.start(run.thread_id, request)
     if not await threads.opened(run.thread_id, started.run_id, within=REPAIR_SECONDS):
-        return "its start waits for a worker"
+        return await threads.why_waiting(run.thread_id) or "its start waits for a worker"
     return "it goes on"
 
 
@@ -141,7 +140,7 @@ def _runs(log: LogReader, thread_id: str | None) -> list[StoredRun]:
 async def _lost(client: Client, threads: Threads, log: LogReader, run: StoredRun) -> Finding | None:
     """Return what to do about a run that nothing executes; None where something may."""
     owner = log.owners(run.run_id)[-1]
-    if owner.execution.namespace not in (None, client.namespace):
+    if is_elsewhere(owner.execution.namespace, client.namespace):
         return _elsewhere(run, owner.execution.namespace)
     try:
         if await threads.open_execution(run.thread_id) is not None:
@@ -168,7 +167,7 @@ async def _lost(client: Client, threads: Threads, log: LogReader, run: StoredRun
     )
 
 
-def _elsewhere(run: StoredRun, namespace: str) -> Finding:
+def _elsewhere(run: StoredRun, namespace: str | None) -> Finding:
     return Finding(
         thread_id=run.thread_id,
         run_id=run.run_id,

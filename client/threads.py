@@ -13,7 +13,7 @@ from client.calls import call_server, call_worker
 from client.live_runs import DEFAULT_SECONDS, LiveRuns
 from client.start_call import details_of_start, payload_of, summary_of
 from client.thread_models import NOT_GIVEN, NotGiven, StartedRun
-from seeding.errors import FermataError, ThreadBusy
+from seeding.errors import FermataError, NoActivePause, NothingToAnswer, ThreadBusy
 from seeding.identity import workflow_id
 from seeding.model import Json, JsonObject
 from seeding.request import RunRequest, parse_request
@@ -85,9 +85,10 @@ class Threads(LiveRuns):
     async def _busy(self, thread_id: str, run_id: str | None) -> ThreadBusy:
         try:
             open_now = await self.tickets(thread_id, within=BUSY_SECONDS)
+            held_up = None if open_now else await self.why_waiting(thread_id, within=BUSY_SECONDS)
         except FermataError:
             return _busy(thread_id, run_id, None)
-        return _busy(thread_id, run_id, [item.ticket for item in open_now])
+        return _busy(thread_id, run_id, [item.ticket for item in open_now], held_up)
 
     # --- doors ----------------------------------------------------------------------------------
 
@@ -170,18 +171,27 @@ class Threads(LiveRuns):
         call = self._handle(thread_id).execute_update(  # pyright: ignore[reportUnknownMemberType]
             name, payload, rpc_timeout=timedelta(seconds=within)
         )
-        answer = await call_worker(
-            self._client,
-            thread_id,
-            call,
-            seconds=within,
-            doing=f"the {name} may still be taken when one comes",
-        )
+        doing = f"the {name} may still be taken when one comes"
+        try:
+            answer = await call_worker(self._client, thread_id, call, seconds=within, doing=doing)
+        except (NothingToAnswer, NoActivePause) as refusal:
+            held_up = await self._held_up(thread_id)
+            if held_up is None:
+                raise
+            raise type(refusal)(f"{refusal.message}; {held_up}", **refusal.details) from refusal
         return Reply.model_validate(answer)
 
 
-def _busy(thread_id: str, run_id: str | None, tickets: list[str] | None) -> ThreadBusy:
+def _busy(
+    thread_id: str, run_id: str | None, tickets: list[str] | None, held_up: str | None = None
+) -> ThreadBusy:
     doing = "is open"
+    if held_up is not None:
+        return ThreadBusy(
+            f"run {run_id} of thread {thread_id!r} has not begun: {held_up}",
+            runId=run_id,
+            tickets=tickets or [],
+        )
     if tickets:
         doing = f"waits for an answer to {', '.join(tickets)}"
     elif tickets is not None:

@@ -10,6 +10,7 @@ from client.forked_threads import find_forked
 from client.settings import DEFAULT_TASK_QUEUE
 from client.threads import Threads
 from seeding.errors import FermataError, UnknownThread
+from seeding.facts import is_elsewhere
 from seeding.model import JsonObject
 from seeding.tickets import OpenTicket
 
@@ -60,7 +61,7 @@ async def _live_runs(log: AsyncLogReader, tickets: Sequence[OpenTicket]) -> dict
         async with asyncio.timeout(ASK_SECONDS):
             for run_id, thread_id in waiting.items():
                 owner = (await log.owners_async(run_id))[-1]
-                if owner.execution.namespace in (None, client.namespace):
+                if not is_elsewhere(owner.execution.namespace, client.namespace):
                     found[run_id] = await _is_live(threads, thread_id, owner.chain_id)
     except (TimeoutError, FermataError):
         pass  # What was not asked stays unknown.

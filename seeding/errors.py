@@ -140,6 +140,10 @@ class Fenced(CommitRefused):
     """A newer owner epoch holds the run."""
 
 
+class UnknownOwner(CommitRefused):
+    """An owner epoch that this log never granted: another one did, or it is an older copy."""
+
+
 class ThreadVersionConflict(CommitRefused):
     """The thread moved on since the expected version."""
 

@@ -12,6 +12,19 @@ from seeding.identity import checkpoint_id
 from seeding.model import JsonObject, Model
 
 
+def is_elsewhere(owner: str | None, here: str | None) -> bool:
+    """Return whether a run may be executed in another namespace than the one that asks.
+
+    The server guarantees one open run a thread within one namespace only, so no other can tell
+    that a run is lost. An owner that was recorded without its namespace is taken to be here.
+
+    Args:
+        owner: The namespace of the execution that owns the run; None or empty is not known.
+        here: The namespace that asks; None or empty is not known.
+    """
+    return bool(owner) and bool(here) and owner != here
+
+
 class RunFact(Model):
     """One run as the log knows it.
 

@@ -38,8 +38,8 @@ What the table leaves open is decided here:
 - ``recover`` matters only where the latest run was left running. A run that was taken over
   ``MAX_TAKEOVERS`` times without a commit in between is not taken over again: it is ended as
   ``Indeterminate``, ``recover`` or not (AW-14).
-- A run whose owner lives in another namespace may still be executed there: it is ``ThreadBusy``
-  unless ``recover`` or ``abandon`` says otherwise.
+- A run whose owner lives in another namespace may still be executed there: it is ``ThreadBusy``,
+  whatever ``recover`` or ``abandon`` says.
 - Nothing can be left standing on an ephemeral run, so it is no point to fork from.
 - A run that starts at another one's position keeps that run's graph, whatever the request names.
 - The first run of a thread is on ``main``; another branch is ``b2``, ``b3``, ..., by how many
@@ -85,8 +85,8 @@ def resolve_start(request: RunRequest, facts: ThreadFacts) -> StartDecision:
             ``onUnknownCheckpoint`` is ``refuse``.
         CheckpointThreadMismatch: The named checkpoint is another thread's.
         CheckpointOfEndedRun: The named checkpoint's run has ended.
-        ThreadBusy: The latest run has not ended, and the request leaves it behind or carries
-            what it cannot take.
+        ThreadBusy: The latest run has not ended, and another namespace owns it, or the request
+            leaves it behind or carries what it cannot take.
     """
     if facts.chain_run is not None:
         return _restore(facts.chain_run)
@@ -161,7 +161,7 @@ def _from_checkpoint(request: RunRequest, facts: ThreadFacts, named: str) -> Sta
             f"abandon would end run {run.run_id}, but checkpointId {named} asks to go on with "
             "it; leave one of them out"
         )
-    check_owner_is_here(request, facts, run)
+    check_owner_is_here(run, facts.namespace)
     if checkpoint.is_last_of_run and run.phase == "running" and is_spent(run):
         return _next_turn_after_lost(facts, run)
     if checkpoint.is_last_of_run:
@@ -211,9 +211,9 @@ def _from_thread(request: RunRequest, facts: ThreadFacts) -> StartDecision:
         return _open_apart(facts, Base(kind="none"), provenance.by_default())
     if latest.has_ended:
         return _next_turn(facts, latest)
+    check_owner_is_here(latest, facts.namespace)
     if request.abandon:
         return _next_turn(facts, latest, ends=(cancelled(latest, ABANDONED),))
-    check_owner_is_here(request, facts, latest)
     if latest.phase == "awaiting":
         return _adopt(request, facts, latest, provenance.by_thread("paused"))
     if request.recover and not is_spent(latest):

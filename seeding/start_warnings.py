@@ -6,6 +6,7 @@ for a shell.
 
 import shlex
 
+from seeding.counting import counted
 from seeding.decisions import StartWarning
 from seeding.facts import CheckpointFact, RunFact, ThreadFacts
 from seeding.identity import checkpoint_id
@@ -64,7 +65,8 @@ def effects_run_again(checkpoint: CheckpointFact) -> StartWarning:
 def run_was_lost(run: RunFact) -> StartWarning:
     """Warn that the run before was ended because nothing executes it any more."""
     reason = run.lost_because or "unknown"
-    taken = f", taken over {run.takeovers} times without a commit" if run.takeovers else ""
+    times = counted(run.takeovers, "time")
+    taken = f", taken over {times} without a commit" if run.takeovers else ""
     return StartWarning(
         code="run_was_lost",
         message=(

@@ -1,39 +1,52 @@
 """What stands in the way of a start while the thread's latest run has not ended."""
 
+from shlex import quote
+
 from seeding.decisions import RunEnding, Source
 from seeding.errors import ThreadBusy
-from seeding.facts import RunFact, ThreadFacts
+from seeding.facts import RunFact, ThreadFacts, is_elsewhere
 from seeding.request import RunRequest
 from seeding.run_endings import ABANDONED, cancelled
 
 
-def check_owner_is_here(request: RunRequest, facts: ThreadFacts, run: RunFact) -> None:
-    """Refuse to take over, unasked, what another namespace may still execute.
+def check_owner_is_here(run: RunFact, namespace: str | None) -> None:
+    """Refuse to take over or to end what another namespace may still execute.
+
+    Neither ``recover`` nor ``abandon`` changes that: whoever asks from elsewhere cannot know.
+
+    Args:
+        run: A run that has not ended.
+        namespace: The namespace of the execution that starts; None is not known.
 
     Raises:
-        ThreadBusy: The owner is elsewhere, and the request neither recovers nor abandons.
+        ThreadBusy: The owner is elsewhere.
     """
-    elsewhere = run.namespace and facts.namespace and run.namespace != facts.namespace
-    if elsewhere and not (request.recover or request.abandon):
-        raise ThreadBusy(
-            f"{_open_run(facts.thread_id, run)}; it belongs to namespace {run.namespace!r} and "
-            f"may still be executed there, this start is in {facts.namespace!r}. If it is not, "
-            "start with recover to go on with it here, or with abandon to end it",
-            runId=run.run_id,
-            tickets=list(run.tickets),
-            namespace=run.namespace,
-        )
+    if not is_elsewhere(run.namespace, namespace):
+        return
+    thread = quote(run.thread_id)
+    raise ThreadBusy(
+        f"{_open_run(run.thread_id, run)}; it belongs to namespace {run.namespace!r} and may still "
+        f"be executed there, this start is in {namespace!r}, which neither takes it over nor ends "
+        f"it. See to it there: TEMPORAL_NAMESPACE={quote(run.namespace or '')} fermata reconcile "
+        f"{thread}; or go on beside it on another thread: fermata fork {thread} --at "
+        f"{run.last_checkpoint} --to THREAD",
+        runId=run.run_id,
+        tickets=list(run.tickets),
+        namespace=run.namespace,
+    )
 
 
 def leave_latest(request: RunRequest, facts: ThreadFacts, because: str) -> tuple[RunEnding, ...]:
     """Return what has to end before the thread's latest state is left behind.
 
     Raises:
-        ThreadBusy: The latest run has not ended and the request does not abandon it.
+        ThreadBusy: The latest run has not ended, and the request does not abandon it or another
+            namespace owns it.
     """
     latest = facts.latest
     if latest is None or latest.has_ended:
         return ()
+    check_owner_is_here(latest, facts.namespace)
     if request.abandon:
         return (cancelled(latest, ABANDONED),)
     raise ThreadBusy(

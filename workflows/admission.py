@@ -44,6 +44,12 @@ MAX_KEPT_BYTES = 256 * 1024
 
 MAX_LISTED = 20
 
+NOT_OPEN = (
+    "the run is not open yet: a worker that serves its node types has to take its start up (the "
+    "Temporal UI shows what the start activity last failed with)"
+)
+"""What is known in the run itself of a start that takes long."""
+
 Phase = Literal["starting", "open", "ended"]
 Effect = AnswerTaken | PauseTaken | LiftTaken | KeptAnswer | CancelRequest
 
@@ -195,11 +201,7 @@ def _bound_ticket(situation: Situation, answer: Answer) -> str:
     """Return the ticket that an answer without one is for (contract 5, binding at receipt)."""
     candidates = situation.undecided
     if not candidates and situation.phase == "starting":
-        raise NothingToAnswer(
-            "the run is not open yet: its start waits for a worker that can take it up (the "
-            "Temporal UI shows what the start activity last failed with); name the ticket to "
-            "answer it early"
-        )
+        raise NothingToAnswer(f"{NOT_OPEN}; name the ticket to answer it early")
     if not candidates:
         raise NothingToAnswer("no ticket of a node is open; name the ticket to answer it early")
     listed = list(candidates[:MAX_LISTED])
@@ -241,6 +243,8 @@ def _admit_lift(situation: Situation, command: Lift, now: Moment) -> Admission:
     pending = False
     if ticket is None:
         if not situation.pause_active:
+            if situation.phase == "starting":
+                raise NoActivePause(f"{NOT_OPEN}; name the pause's ticket to lift it early")
             raise NoActivePause("there is no pause to lift; an answer names decision or value")
     else:
         pending = _check_named_lift(situation, ticket)

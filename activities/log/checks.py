@@ -12,6 +12,7 @@ from activities.log.encoding import EncodedCommit, encode
 from activities.log.names import find_unstorable
 from activities.log.stored import RunPhase
 from seeding.commits import BranchPoint, CommitOperation, StateCommand, ThreadCommit, check_shape
+from seeding.counting import counted
 from seeding.durations import MAX_SECONDS
 from seeding.errors import (
     DuplicateMessage,
@@ -24,6 +25,7 @@ from seeding.errors import (
     RunThreadMismatch,
     ThreadOccupied,
     ThreadVersionConflict,
+    UnknownOwner,
 )
 from seeding.json_values import (
     MAX_PAYLOAD_BYTES,
@@ -80,7 +82,7 @@ def check_fence(operation: CommitOperation, run: RunFacts | None) -> None:
 
     Raises:
         Fenced: The owner epoch is behind: another execution took the run over.
-        InvalidCommit: The owner epoch was never granted.
+        UnknownOwner: The owner epoch was never granted here.
     """
     current = run.owner_epoch if run else 1
     if operation.owner_epoch < current:
@@ -90,9 +92,9 @@ def check_fence(operation: CommitOperation, run: RunFacts | None) -> None:
             ownerEpoch=current,
         )
     if operation.owner_epoch > current:
-        raise InvalidCommit(
+        raise UnknownOwner(
             f"{_name(operation)} claims owner epoch {operation.owner_epoch}, "
-            f"the last one granted is {current}"
+            f"the last one granted is {current}; restore the run from the log that granted it"
         )
 
 
@@ -139,7 +141,7 @@ def check_ordinal(operation: CommitOperation, run: RunFacts | None) -> None:
     due = run.last_ordinal + 1 if run else 0
     if operation.ordinal != due:
         raise OrdinalConflict(
-            f"run {operation.run_id} has {due} commits, so {due} is next, not "
+            f"run {operation.run_id} has {counted(due, 'commit')}, so {due} is next, not "
             f"{operation.ordinal}; restore the run from the log",
             ordinal=due,
         )

@@ -5,22 +5,24 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple, Self
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
 from activities.log.branching import Branching
-from activities.log.dialect import open_engine, shown, write_problem
+from activities.log.dialect import open_engine, shown, storage_errors, write_problem
 from activities.log.effect_ledger import EffectLedger
 from activities.log.forgetting import forget_run
 from activities.log.graphs import write_graph
 from activities.log.migrations import is_current, prepare_schema
+from activities.log.missing_runs import not_in_log
 from activities.log.rebuilding import Rebuilding
 from activities.log.retention import Retention
 from activities.log.run_ownership import RunOwnership
 from activities.log.stored import Execution, PinnedGraph
+from activities.log.tables import schema_version
 from activities.log.transaction import CommitTransaction
 from activities.log.waiting import in_executor, submit
 from seeding.commits import BatchReceipt, CommitOperation, Receipt, Refusal, TicketTimes
-from seeding.errors import CommitRefused
+from seeding.errors import CommitRefused, RunNotInLog
 from seeding.model import JsonObject
 
 
@@ -76,14 +78,26 @@ class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
         """Where the log is: its URL, without what is secret in it."""
         return shown(self._engine.url)
 
+    def lacks(self, what: str) -> RunNotInLog:
+        """Return the error that says what of an open run the log does not have, and where it is.
+
+        Args:
+            what: It, as the end of a sentence about the log.
+        """
+        return not_in_log(self._engine.url, what)
+
     def write_problem(self) -> str | None:
         """Return why the log takes no writes now; None where it does, or somebody else writes.
 
         Raises:
             CommitUnavailable: It does not answer at all.
         """
-        with self._reading("whether it takes writes") as connection:
-            return write_problem(connection)
+        same = update(schema_version).values(version=schema_version.c.version)
+        with (
+            storage_errors("trying a write", self._engine.url),
+            self._quick.connect() as connection,
+        ):
+            return write_problem(connection, same)
 
     # --- appending ----------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from activities.log.commit_checks import Bodies
+from seeding.counting import counted
 
 StoredRow = Mapping[Any, Any]
 
@@ -60,13 +61,14 @@ class Density:
         """Yield whether a commit counts other messages than there are up to it."""
         found = self._count(row["branch"])
         if found is not None and row["message_count"] != found:
-            yield f"it counts {row['message_count']} messages and {found} are there"
+            yield f"it counts {counted(row['message_count'], 'message')}, not {found}"
 
     def check_end(self) -> Iterator[str]:
         """Yield whether the runs have another number of commits in all than the thread."""
         expected = sum(last + 1 for last in self._ordinals.values())
         if expected != self._last_version:
-            yield f"its runs have {expected} commits and its last version is {self._last_version}"
+            commits = counted(expected, "commit")
+            yield f"its runs have {commits} and its last version is {self._last_version}"
 
     def _count(self, branch: str) -> int | None:
         if branch not in self._counts:

@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from pydantic import ValidationError
-from sqlalchemy import URL, Connection, Engine
+from sqlalchemy import URL, Connection, Engine, Executable
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -33,6 +33,7 @@ __all__ = [
     "write_problem",
     "writer_threads",
     "writing",
+    "written_in_place",
 ]
 
 _POSTGRESQL = "postgresql"
@@ -93,11 +94,25 @@ def structure_problems(connection: Connection) -> list[str]:
     return sqlite_dialect.structure_problems(connection)
 
 
-def write_problem(connection: Connection) -> str | None:
-    """Return why the database takes no writes now, or None where it does."""
-    if connection.engine.name == _POSTGRESQL:
-        return postgresql_dialect.write_problem(connection)
-    return sqlite_dialect.write_problem(connection)
+def write_problem(connection: Connection, trial: Executable) -> str | None:
+    """Return why the database takes no writes now, or None where it does or others hold it.
+
+    Args:
+        connection: One for writing, outside a transaction.
+        trial: A write, which is taken back.
+    """
+    try:
+        connection.execute(trial)
+    except DBAPIError as error:
+        return None if _is_locked(error) else _said(error)
+    finally:
+        connection.rollback()
+    return None
+
+
+def written_in_place(connection: Connection) -> bool:
+    """Return whether what a connection has committed is where its log's URL leads to."""
+    return connection.engine.name == _POSTGRESQL or sqlite_dialect.written_in_place(connection)
 
 
 def overwrite_deletions(connection: Connection) -> None:
@@ -131,11 +146,12 @@ def shown(url: str | URL) -> str:
 
 
 @contextmanager
-def storage_errors(doing: str) -> Generator[None, None, None]:
+def storage_errors(doing: str, url: URL | None = None) -> Generator[None, None, None]:
     """Raise what the database says as an error of this project.
 
     Args:
         doing: What was being done, for the message.
+        url: Where the log is, for the message, unless ``doing`` says it.
 
     Raises:
         CommitUnavailable: Locked, full, unreachable, refused by the server, or ended at an
@@ -159,7 +175,14 @@ def storage_errors(doing: str) -> Generator[None, None, None]:
     ) as error:
         if _is_damage(error):
             raise CorruptLog(f"the log is damaged, found while {doing}: {_said(error)}") from error
-        raise CommitUnavailable(f"the log did not answer while {doing}: {_said(error)}") from error
+        log = "the log" if url is None else f"the log at {shown(url)}"
+        raise CommitUnavailable(f"{log} did not answer while {doing}: {_said(error)}") from error
+
+
+def _is_locked(error: DBAPIError) -> bool:
+    if isinstance(error.orig, sqlite3.Error):
+        return sqlite_dialect.is_locked(error)
+    return postgresql_dialect.is_locked(error)
 
 
 def _is_damage(error: Exception) -> bool:

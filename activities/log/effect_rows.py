@@ -11,6 +11,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from activities.log.encoding import checksum, dump, load_or_none
+from activities.log.missing_runs import not_in_log
 from activities.log.tables import effects, runs
 from seeding.errors import (
     CorruptLog,
@@ -18,7 +19,6 @@ from seeding.errors import (
     Fenced,
     InvalidCommit,
     OperationReused,
-    RunNotInLog,
     RunTerminal,
 )
 from seeding.model import JsonObject, Model, as_object
@@ -137,9 +137,8 @@ def begin_effect(connection: Connection, *, effect: EffectIntent, at: str) -> Ef
 
     Raises:
         RunTerminal: The run has ended.
-        RunNotInLog: The log does not know it.
+        RunNotInLog: The log does not know it, or never granted its owner epoch.
         Fenced: Another execution took the run over.
-        InvalidCommit: The owner epoch was never granted.
         EffectArgsMismatch: The key is known with other arguments.
         CorruptLog: The row changed since it was written.
     """
@@ -206,10 +205,7 @@ def finish_effect(
         )
     run_id = connection.execute(_RUN_OF_EFFECT, {"key": effect_key}).scalar()
     if run_id is None:
-        raise RunNotInLog(
-            f"the log has no effect {effect_key}: its run has ended and is gone, or this is "
-            "another log than the one it was begun in"
-        )
+        raise not_in_log(connection.engine.url, f"has no effect {effect_key}")
     _open_run_epoch(connection, run_id)
     row = connection.execute(_LOCKED, {"key": effect_key}).mappings().one()
     check_effect_row(row)
@@ -277,18 +273,18 @@ def _check_run(connection: Connection, effect: EffectIntent) -> None:
             ownerEpoch=current,
         )
     if effect.owner_epoch > current:
-        raise InvalidCommit(
-            f"effect {effect.effect_key} of run {effect.run_id} claims owner epoch "
-            f"{effect.owner_epoch}, the last one granted is {current}"
+        raise not_in_log(
+            connection.engine.url,
+            f"never granted owner epoch {effect.owner_epoch} of run {effect.run_id}, under which "
+            f"node {effect.node_id!r} is to be called; the last one it granted is {current}",
         )
 
 
 def _open_run_epoch(connection: Connection, run_id: str) -> int:
     run = connection.execute(_RUN, {"run": run_id}).first()
     if run is None:
-        raise RunNotInLog(
-            f"the log does not know run {run_id}, which has an effect under way; put the log "
-            "back, or point FERMATA_LOG_URL at it"
+        raise not_in_log(
+            connection.engine.url, f"does not know run {run_id}, which has an effect under way"
         )
     phase, owner_epoch = run
     if phase == "ended":

@@ -32,7 +32,7 @@ class LogConnection:
     @contextmanager
     def _reading(self, what: str) -> Generator[Connection, None, None]:
         shared: Connection | None = getattr(self._shared, "connection", None)
-        with storage_errors(f"reading {what}"):
+        with storage_errors(f"reading {what}", self._engine.url):
             if shared is not None:
                 yield shared
                 return

@@ -10,9 +10,16 @@ from typing import TypeVar
 from sqlalchemy import Connection, Engine
 
 from activities.log.async_reader import AsyncLogReader
-from activities.log.dialect import storage_errors, writer_threads, writing
+from activities.log.dialect import (
+    shown,
+    storage_errors,
+    writer_threads,
+    writing,
+    written_in_place,
+)
 from activities.log.records import iso
 from activities.log.waiting import in_executor, submit
+from seeding.errors import CommitUnavailable
 
 _T = TypeVar("_T")
 
@@ -56,5 +63,11 @@ class LogWriter(AsyncLogReader):
     @contextmanager
     def _writing(self, doing: str, *, quick: bool) -> Generator[Connection, None, None]:
         engine = self._quick if quick else self._patient
-        with storage_errors(doing), engine.begin() as connection:
-            yield connection
+        with storage_errors(doing, engine.url), engine.connect() as connection:
+            with connection.begin():
+                yield connection
+            if not written_in_place(connection):
+                raise CommitUnavailable(
+                    f"the file of the log at {shown(engine.url)} was moved or replaced while "
+                    f"{doing}: what was written is not in it"
+                )

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from activities.log.waits import PATIENT_WAIT, write_wait
@@ -44,6 +45,9 @@ _ABANDONED = 60_000
 _DAMAGE = ("XX001", "XX002")
 """The server's codes for damaged data and a damaged index."""
 
+_LOCKED = "55P03"
+"""The server's code for a lock that was not granted in time."""
+
 _LOCK = text(
     "SELECT pg_advisory_xact_lock(hashtextextended(coalesce(current_schema(), '') || :name, 0))"
 )
@@ -76,13 +80,9 @@ def lock_name(connection: Connection, name: str) -> None:
     connection.execute(_LOCK, {"name": f"/{name}"})
 
 
-def write_problem(connection: Connection) -> str | None:
-    """Return why the server takes no writes now, or None where it does."""
-    read_only = connection.exec_driver_sql("SHOW default_transaction_read_only").scalar_one()
-    standby = connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one()
-    if standby:
-        return "the server is a standby"
-    return "the server's transactions are read-only" if read_only == "on" else None
+def is_locked(error: DBAPIError) -> bool:
+    """Whether an error says that others hold a lock."""
+    return getattr(error.orig, "sqlstate", None) == _LOCKED
 
 
 def is_damage(error: Exception) -> bool:

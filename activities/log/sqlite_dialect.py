@@ -13,11 +13,13 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import (
+    DBAPIError,
     DisconnectionError,
     IntegrityError,
     InterfaceError,
@@ -43,6 +45,14 @@ _FILE = "file"
 
 _OPENING_PAUSE = 0.01
 _PAGE_BYTES = 8192
+
+
+class _OpenedFile(NamedTuple):
+    """What a connection is to: the name it was opened by, and what was there then."""
+
+    path: Path
+    identity: tuple[int, int] | None
+
 
 _Prepare = Callable[[sqlite3.Connection, ConnectionPoolEntry], None]
 
@@ -74,26 +84,12 @@ def open_reading_engine(url: URL) -> Engine:
     return _engine(url, "ro", _prepare_reading)
 
 
-def write_problem(connection: Connection) -> str | None:
-    """Return why the file takes no writes now, or None where it does."""
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
-    try:
-        driver.execute("BEGIN IMMEDIATE")
-        driver.execute("UPDATE schema_version SET version = version")
-    except sqlite3.OperationalError as error:
-        locked = "locked" in str(error) or "busy" in str(error)
-        return None if locked else str(error)
-    finally:
-        if driver.in_transaction:
-            driver.execute("ROLLBACK")
-    return None
-
-
 def _engine(url: URL, mode: str, prepare: _Prepare) -> Engine:
     path = Path(_file_of(url)).absolute()  # `file:` and a relative path is another file.
 
-    def connected() -> sqlite3.Connection:
+    def connected(entry: ConnectionPoolEntry) -> sqlite3.Connection:
+        # Before it is opened: a file that is replaced in between is another one at the checkout.
+        entry.info[_FILE] = _OpenedFile(path, _identity(path))
         return sqlite3.connect(
             f"file:{quote(str(path))}?mode={mode}",
             uri=True,
@@ -101,24 +97,24 @@ def _engine(url: URL, mode: str, prepare: _Prepare) -> Engine:
             timeout=PATIENT_WAIT / 1000,
         )
 
-    def made(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> None:
-        entry.info[_FILE] = _identity(path)
-        prepare(connection, entry)
-
     def checked_out(
         _connection: sqlite3.Connection,
         entry: ConnectionPoolEntry,
         _proxy: PoolProxiedConnection,
     ) -> None:
-        if entry.info.get(_FILE) != _identity(path):
+        if not _is_in_place(entry.info[_FILE]):
             raise DisconnectionError(f"{path} is another file than before")
 
     engine = create_engine(url, poolclass=QueuePool, creator=connected)
-    event.listen(engine, "connect", made)
+    event.listen(engine, "connect", prepare)
     event.listen(engine, "checkout", checked_out)
     event.listen(engine, "handle_error", _give_up_connection)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _is_in_place(opened: _OpenedFile) -> bool:
+    return opened.identity == _identity(opened.path)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -134,6 +130,17 @@ def _give_up_connection(context: ExceptionContext) -> None:
     code: object = getattr(context.original_exception, "sqlite_errorcode", None)
     if isinstance(code, int) and code & 0xFF in _LOST_WITH_CONNECTION:
         context.is_disconnect = True
+
+
+def written_in_place(connection: Connection) -> bool:
+    """Return whether the file that a connection writes still has the name it was opened by."""
+    return _is_in_place(connection.info[_FILE])
+
+
+def is_locked(error: DBAPIError) -> bool:
+    """Whether an error says that others hold the file's lock."""
+    code: object = getattr(error.orig, "sqlite_errorcode", None)
+    return isinstance(code, int) and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def is_damage(error: Exception) -> bool:

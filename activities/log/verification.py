@@ -20,6 +20,7 @@ from activities.log.projections import new_fold, read_projections
 from activities.log.stored import StoredBranch, StoredOwner
 from activities.log.tables import effects, graphs
 from seeding.commits import BranchPoint
+from seeding.counting import counted
 from seeding.errors import CorruptLog
 from seeding.model import Model
 
@@ -193,7 +194,8 @@ class ThreadVerification:
         for (graph_id, digest), count in pinned.items():
             named = {"graph": graph_id, "digest": digest}
             if self._connection.execute(_GRAPH, named).first() is None:
-                yield f"graph {graph_id}@{digest[:16]}, which {count} runs have pinned, is missing"
+                pinned_by = f"pinned by {counted(count, 'run')}"
+                yield f"graph {graph_id}@{digest[:16]}, {pinned_by}, is missing"
 
     def _check_projections(self) -> Iterator[str]:
         made, stored = self._fold.made, read_projections(self._connection, self._thread_id)

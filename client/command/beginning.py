@@ -7,7 +7,7 @@ from client.command.people import print_standing
 from client.command.watching import judge, watched
 from client.thread_models import Standing, StartedRun
 from client.threads import Threads
-from seeding.errors import ClientError
+from seeding.errors import ClientError, FermataError
 from seeding.model import JsonObject
 from seeding.request import RunRequest
 
@@ -54,15 +54,21 @@ async def begun(threads: Threads, thread: str, request: RunRequest, asked: Watch
     if not asked.as_json:
         print_line(f"run {known.run_id}\nworkflow {known.workflow_id}")
     if opened is None:
-        complain(
-            f"no worker has taken the run up within {within:g} s; it starts when one does, such "
-            "as `fermata worker`"
-        )
+        why = await _why_waiting(threads, thread)
+        complain(f"no worker has taken the run up within {within:g} s; {why}")
     warnings = () if opened is None else await _warned(threads, thread)
     if not asked.watch:
         return Begun(known, warnings)
     standing = await watched(threads, thread, started.run_id, asked.timeout)
     return Begun(known, warnings, standing)
+
+
+async def _why_waiting(threads: Threads, thread: str) -> str:
+    nobody = "it starts when one does, such as `fermata worker`"
+    try:
+        return await threads.why_waiting(thread) or nobody
+    except FermataError:
+        return nobody
 
 
 async def _warned(threads: Threads, thread: str) -> tuple[JsonObject, ...]:

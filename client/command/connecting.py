@@ -7,11 +7,11 @@ from typing import TypeVar
 from temporalio.runtime import Runtime, TelemetryConfig
 
 from client.connection import connect
-from client.errors_of_temporal import nothing_open
 from client.log_opening import open_log
+from client.lost_runs import explained
 from client.settings import settings
 from client.threads import Threads
-from seeding.errors import FermataError, UnknownThread
+from seeding.errors import FermataError, PipelineTerminal, RunLost, UnknownThread
 
 _Answer = TypeVar("_Answer")
 
@@ -34,26 +34,32 @@ async def _acting(work: Callable[[Threads], Awaitable[_Answer]]) -> _Answer:
 def act_at(thread: str, work: Callable[[Threads], Awaitable[_Answer]]) -> _Answer:
     """Return what ``work`` does at the run of a thread.
 
-    The server forgets runs and the log does not: where the server knows none, the log says
-    whether the thread was never there, has no run yet, or lost its workflow.
+    Where the server has no open run, the log says why (``client.lost_runs``).
 
     Raises:
-        UnknownThread: Neither knows a run of the thread; the message says what can be done.
+        UnknownThread: Neither knows a run of the thread, or it belongs to another namespace; the
+            message says what can be done.
         PipelineTerminal: No run of the thread is open on the server.
+        RunLost: The run's workflow was terminated.
     """
+    hush()
+    return asyncio.run(_acting_at(thread, work))
+
+
+async def _acting_at(thread: str, work: Callable[[Threads], Awaitable[_Answer]]) -> _Answer:
+    client = await connect()
     try:
-        return act(work)
-    except UnknownThread as error:
-        raise _explained(thread, error) from error
+        return await work(Threads(client, settings().task_queue))
+    except (UnknownThread, PipelineTerminal, RunLost) as error:
+        raise _explained(thread, client.namespace, error) from error
 
 
-def _explained(thread: str, error: UnknownThread) -> FermataError:
+def _explained(
+    thread: str, namespace: str, error: UnknownThread | PipelineTerminal | RunLost
+) -> FermataError:
     try:
         with open_log(settings().log_url) as log:
-            if log.latest_run(thread) is not None:
-                return nothing_open(thread)
-            known_otherwise = any(fork.thread_id == thread for fork in log.forks())
-            return log.without_run(thread) if known_otherwise else error
+            return explained(log, thread, namespace, error)
     except FermataError:
         return error  # Without a log there is nothing to add.
 

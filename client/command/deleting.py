@@ -7,11 +7,12 @@ import typer
 
 from client.command.arguments import AsJson, Thread, examples
 from client.command.connecting import act_on
-from client.command.output import complain, counted, print_json, print_line
+from client.command.output import complain, print_json, print_line
 from client.connection import connect
 from client.erasing import Erasure, erase_thread
 from client.log_opening import open_writable_log
 from client.settings import settings
+from seeding.counting import counted
 from seeding.identity import check_thread_id
 
 EXAMPLES = {"delete": ("fermata delete carol --yes",)}

@@ -9,10 +9,11 @@ import typer
 from activities.nodes import REGISTRY
 from client.command import options
 from client.command.arguments import AsJson, examples
-from client.command.output import complain, counted, print_json, print_line
+from client.command.output import complain, print_json, print_line
 from client.mermaid import mermaid
 from client.settings import settings
 from client.worker import load_nodes
+from seeding.counting import counted
 from seeding.errors import InvalidGraph
 from seeding.model import JsonObject, as_list
 from workflows.graph.builtin_types import BUILTIN_TYPES, PLANNED

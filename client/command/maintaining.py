@@ -7,9 +7,10 @@ import typer
 from activities.log import Finding, RebuildReport
 from client.command.application import FAILED
 from client.command.arguments import AsJson, examples
-from client.command.output import counted, print_json, print_line
+from client.command.output import print_json, print_line
 from client.log_opening import open_log, open_writable_log
 from client.settings import settings
+from seeding.counting import counted
 
 EXAMPLES = {
     "verify": ("fermata verify", "fermata verify alice"),

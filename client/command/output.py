@@ -101,8 +101,3 @@ def _print_value_by_value(columns: Sequence[str], rows: Sequence[Sequence[str]])
         for column, text in zip(columns, row, strict=True):
             if text:
                 print_line(f"{column:<{longest}}  {text}")
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with what it counts, ``1 run`` or ``2 runs``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

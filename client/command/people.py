@@ -14,6 +14,7 @@ from client.command.output import (
     printable,
     shown,
 )
+from client.reconcile_line import reconcile_line
 from client.thread_models import Standing
 from seeding.model import Json, JsonObject, as_list, as_object
 
@@ -82,7 +83,8 @@ def resume_line(thread_id: str, ticket: JsonObject) -> str:
     """Return the exact line that answers a ticket, shell-quoted; it always names the ticket.
 
     Where the ticket allows decisions the line takes the first of them, or ``approve``; else its
-    value is to be filled in. Where the ticket says who may answer, the first of them answers.
+    value is to be filled in. Where the ticket says who may answer, the first of them answers;
+    where it takes one of several approvals, who does is to be filled in.
 
     Args:
         thread_id: The thread.
@@ -99,7 +101,8 @@ def resume_line(thread_id: str, ticket: JsonObject) -> str:
 def _answer(ticket: JsonObject) -> list[str]:
     allowed = [str(item) for item in as_list(ticket.get("allowed")) or []]
     who = as_list(ticket.get("who")) or []
-    actor = ["--actor", str(who[0])] if who else []
+    named = str(who[0]) if who else "..." if "approvedBy" in ticket else None
+    actor = [] if named is None else ["--actor", named]
     if not allowed:
         return ["--value", "...", *actor]
     return ["--decision", _first(allowed), *actor]
@@ -189,7 +192,7 @@ def print_tickets(tickets: Sequence[JsonObject]) -> None:
         thread: str = ticket["threadId"]
         print_line(f"thread {thread}  (live: {ticket['live']})")
         if ticket["live"] == "no":
-            command = shlex.join(["fermata", "reconcile", thread, "--repair"])
+            command = reconcile_line(thread, repair=True)
             print_line(f"its workflow is gone; before it can be answered: {command}")
         _print_waiting(ticket["threadId"], ticket)
 

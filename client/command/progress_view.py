@@ -63,7 +63,7 @@ class ProgressView:
 
 def progress_table(thread_id: str, look: Look) -> Group:
     """Return the table of a run's nodes under a line that says where it is."""
-    said = [f"thread {thread_id}", look.phase, *([look.place] if look.place else [])]
+    said = [f"thread {thread_id}", look.phase, *filter(None, (look.place, look.held_up))]
     table = Table(box=None, pad_edge=False)
     table.add_column("node")
     table.add_column("status")

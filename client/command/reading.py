@@ -95,7 +95,8 @@ def tickets(
 ) -> None:
     """List what is waited for, each with the line that answers it.
 
-    live says whether the server has the run that waits open; unknown where none answered.
+    live says whether the server has the run that waits open; unknown where none answered, and
+    where the run belongs to another namespace.
     """
     hush()
     _show(lambda log: asyncio.run(tickets_document(log, thread)), people.print_tickets, as_json)

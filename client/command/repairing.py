@@ -10,6 +10,7 @@ from client.command.connecting import act_on
 from client.command.output import print_json, print_line, print_table
 from client.connection import connect
 from client.log_opening import open_writable_log
+from client.reconcile_line import reconcile_line
 from client.reconciling import Finding
 from client.settings import settings
 from client.threads import Threads
@@ -39,7 +40,8 @@ def reconcile(
 
     With --repair a run that waits is taken over, so that it can be answered; one left running
     is recovered; one that was taken over five times without a commit is ended as
-    Indeterminate; a workflow that is open after its run's end is asked to cancel.
+    Indeterminate; a workflow that is open after its run's end is asked to cancel. A run of
+    another namespace is shown and left alone. Exit 0 whatever is found.
     """
     found = act_on(lambda: _reconciled(thread, repair=repair))
     if as_json:
@@ -88,6 +90,12 @@ async def _reconciled(thread: str | None, *, repair: bool) -> list[Finding]:
         return [await reconciling.repair(threads, log, client, finding) for finding in found]
 
 
+def _to_do(finding: Finding) -> str:
+    if finding.action != "leave":
+        return finding.action
+    return f"leave: {reconcile_line(finding.thread_id, namespace=finding.namespace)}"
+
+
 def _print(found: list[Finding]) -> None:
     columns = ("thread", "run", "phase", "workflow", "to do", "done")
     rows = [
@@ -96,7 +104,7 @@ def _print(found: list[Finding]) -> None:
             finding.run_id,
             finding.phase,
             finding.reason or "unknown",
-            finding.action,
+            _to_do(finding),
             finding.repaired,
         )
         for finding in found

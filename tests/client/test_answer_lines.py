@@ -21,6 +21,11 @@ APPROVAL: JsonObject = {"ticket": "R:gate:0:0", "kind": "approval", "allowed": [
         ),
         (
             "alice",
+            {**APPROVAL, "approvedBy": []},
+            "fermata resume alice --ticket R:gate:0:0 --decision approve --actor ...",
+        ),
+        (
+            "alice",
             {"ticket": "R:ask:1:0", "kind": "text", "allowed": None},
             "fermata resume alice --ticket R:ask:1:0 --value ...",
         ),

@@ -1,7 +1,7 @@
 """Commands to a thread whose workflow the server has lost say what the log says of it."""
 
 import pytest
-from live_stage import REVIEW, SOON, Served
+from live_stage import REVIEW, SOON, WITHIN_LIMIT, Served
 
 from tests.engine.gone import deleted
 
@@ -42,6 +42,38 @@ async def test_a_paused_run_whose_workflow_was_deleted_names_what_makes_it_answe
     await here.threads.wait(thread, within=SOON)
     if verb[0] == "resume" and len(verb) > 1:
         assert (await here.answer(verb[0], thread, *verb[1:])).code == 0
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+async def test_a_run_that_has_ended_and_that_the_server_forgot_is_not_called_lost(
+    here: Served, thread: str, verb: tuple[str, ...]
+) -> None:
+    run = await here.threads.start(thread, WITHIN_LIMIT)
+    await here.threads.result(thread, within=SOON)
+    await deleted(
+        here.client.get_workflow_handle(
+            f"thread/{thread}", run_id=run.run_id, first_execution_run_id=run.run_id
+        )
+    )
+
+    assert (await here.answer(verb[0], thread, *verb[1:])).refusal == (
+        f"PIPELINE_TERMINAL: no run of thread '{thread}' is open: its last one, {run.run_id}, has "
+        "ended; start the next turn on the thread"
+    )
+
+
+async def test_watching_a_terminated_run_names_what_makes_it_answerable(
+    here: Served, thread: str
+) -> None:
+    run = await here.threads.start(thread, REVIEW)
+    await here.threads.wait(thread, within=SOON)
+    await here.client.get_workflow_handle(f"thread/{thread}").terminate(reason="power cut")
+
+    assert (await here.answer("watch", thread)).err.splitlines()[-1] == (
+        f"RunLost: the workflow of run {run.run_id} of thread '{thread}' is gone: power cut; "
+        f"`fermata state {thread}` shows what the log has of it; it has not ended, take "
+        f"it over: fermata reconcile {thread} --repair"
+    )
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from live_stage import REVIEW, SOON, Served
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
 from activities.ending_operation import ending_operation
@@ -15,6 +16,7 @@ from client.reconciling import Finding
 from client.waiting import tickets_document
 from seeding.commits import EndCause
 from seeding.model import JsonObject, as_list
+from tests.engine.test_log_ahead import reset_before
 
 DELAYED: JsonObject = {
     "graph": {
@@ -129,8 +131,7 @@ async def test_a_run_of_another_namespace_is_shown_and_never_touched(
     assert (finding.action, finding.namespace) == ("leave", "elsewhere")
     assert finding.reason == "it belongs to namespace 'elsewhere'"
     assert finding.repaired == (
-        "left alone: look at it with TEMPORAL_NAMESPACE=elsewhere; if that namespace is gone, "
-        f"fermata start {thread} GRAPH --recover"
+        f"left alone; see to it there: TEMPORAL_NAMESPACE=elsewhere fermata reconcile {thread}"
     )
     with open_writable_log(served.configured.log_url) as log:
         assert [owner.chain_id for owner in log.owners(run)] == [run, "another chain"]
@@ -147,6 +148,37 @@ async def test_a_fenced_execution_is_not_called_live(
     take_over(served, run, namespace=served.client.namespace)
 
     assert await live(served, thread, monkeypatch) == ["no"]
+
+
+async def test_an_owner_recorded_without_a_namespace_is_taken_to_be_here(
+    served: Served, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await started(served, thread, REVIEW)
+    await served.threads.wait(thread, within=SOON)
+    await handle_of(served, thread).terminate(reason="cluster lost")
+    take_over(served, run, namespace="")
+
+    assert await live(served, thread, monkeypatch) == ["no"]
+    (repaired,) = await found(served, thread, repair=True)
+
+    assert (repaired.action, repaired.repaired) == ("adopt", "it goes on")
+    assert await live(served, thread, monkeypatch) == ["yes"]
+
+
+async def test_a_chain_that_was_reset_and_owns_its_run_again_is_live(
+    served: Served, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await started(served, thread, REVIEW)
+    await served.threads.wait(thread, within=SOON)
+    take_over(served, run, namespace=served.client.namespace)
+    first = handle_of(served, thread)
+
+    await reset_before(served.client, first, EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED)
+    await served.threads.wait(thread, within=SOON)
+
+    assert await live(served, thread, monkeypatch) == ["yes"]
+    with open_log(served.configured.log_url) as log:
+        assert [owner.chain_id for owner in log.owners(run)] == [run, "another chain", run]
 
 
 def take_over(served: Served, run: str, *, namespace: str) -> None:

@@ -22,6 +22,25 @@ async def test_it_says_when_it_polls_and_stops_by_signal(unserved: Served, threa
     assert process.returncode == 0
 
 
+async def test_it_says_that_it_made_a_log_and_the_next_one_has_nothing_to_say(
+    unserved: Served,
+) -> None:
+    said: list[bytes] = []
+    for _ in range(2):
+        process = await unserved.begin("worker")
+        assert process.stdout is not None
+        await asyncio.wait_for(process.stdout.readline(), SOON)
+        process.send_signal(signal.SIGTERM)
+        _, err = await asyncio.wait_for(process.communicate(), SOON)
+        said.append(err)
+
+    assert said == [
+        f"WARNING:client.worker:made a new, empty log at {unserved.configured.log_url}; runs that "
+        "began on another log wait for that one\n".encode(),
+        b"",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [

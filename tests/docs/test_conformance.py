@@ -15,8 +15,38 @@ AWAKEN = {
 }
 """The numbers of the model's cases, by section."""
 
-ROW = re.compile(r"^\| ((?:AW|FD|KU|PB|SG)-\w+) \| (.+) \| (.+) \|$", re.MULTILINE)
-NAMED = re.compile(r"def (test_\w*aw_\d\w*)\(")
+GRAPHS = {
+    "SG": (*range(1, 21),),
+    "ORC": (*range(1, 6), *range(9, 16)),
+    "ERR": (*range(1, 12), 13),
+    "DATA": (*range(1, 10),),
+    "BR": (*range(1, 8),),
+    "CMP": (5,),
+    "PIPE": (*range(1, 6), 9),
+    "INT": (1, 4, 5, 6, 7, 11, 13, 14, 15),
+}
+"""The numbers of the rules that a run of a graph has to keep, by family."""
+
+FLOWS = {
+    "5.1": (1, 2, 4, 5, 6, 7, 9, 10, 11),
+    "5.2": (13, 14, 16, 17, 18, 20, 21),
+    "5.3": (23, 24, 25, 26, 28, 29, 31),
+    "5.4": (32, 34, 35, 36, 37, 38, 39, 40, 41, 42, 44, 45, 47, 48, 49, 50, 51, 53),
+}
+"""The numbers of the cases (FD) that these rules lead to, by section."""
+
+EXPECTED = {
+    **{f"AW {section}": [f"AW-{number}" for number in AWAKEN[section]] for section in AWAKEN},
+    **{family: [f"{family}-{number}" for number in GRAPHS[family]] for family in GRAPHS},
+    **{f"FD {section}": [f"FD-{number}" for number in FLOWS[section]] for section in FLOWS},
+}
+"""Every case and rule that has a row, by table."""
+
+FAMILIES = "|".join(("AW", "FD", "KU", "PB", *GRAPHS))
+ROW = re.compile(rf"^\| ((?:{FAMILIES})-\w+) \| (.+) \| (.+) \|$", re.MULTILINE)
+NAMED = re.compile(r"def (test_\w*(?:aw|fd)_\d\w*)\(")
+CASES = re.compile(r"_(aw|fd)_(\d+)")
+SAID = re.compile(r"\bFD-\d+\b")
 SHOWN = re.compile(r"`([\w/]+\.py)(?:::(test_\w+))?`")
 
 
@@ -24,11 +54,18 @@ def rows() -> list[tuple[str, str, str]]:
     return ROW.findall(read_text("docs/conformance.md"))
 
 
-@pytest.mark.parametrize("section", AWAKEN)
-def test_every_case_has_a_row_and_only_one(section: str) -> None:
+@pytest.mark.parametrize("table", EXPECTED)
+def test_every_case_has_a_row_and_only_one(table: str) -> None:
     listed = [case for case, _, _ in rows()]
-    for number in AWAKEN[section]:
-        assert listed.count(f"AW-{number}") == 1, number
+    assert {case: listed.count(case) for case in EXPECTED[table]} == dict.fromkeys(
+        EXPECTED[table], 1
+    )
+
+
+def test_no_table_has_a_rule_that_is_not_expected() -> None:
+    listed = [case for case, _, _ in rows() if not case.startswith("AW-")]
+    expected = [case for table in EXPECTED for case in EXPECTED[table]]
+    assert sorted(set(listed) - set(expected)) == []
 
 
 def test_every_test_that_is_named_is_there() -> None:
@@ -50,5 +87,12 @@ def test_a_test_that_is_named_for_a_case_is_in_the_row_of_that_case() -> None:
     shown = {case: shown for case, _, shown in rows()}
     for path in sorted((PROJECT / "tests").glob("*/test_*.py")):
         for function in NAMED.findall(path.read_text(encoding="utf-8")):
-            for number in re.findall(r"_aw_(\d+)", function):
-                assert function in shown[f"AW-{number}"], function
+            for family, number in CASES.findall(function):
+                assert function in shown[f"{family.upper()}-{number}"], function
+
+
+def test_a_test_that_speaks_of_a_case_speaks_of_one_that_is_listed() -> None:
+    listed = {case for case, _, _ in rows()}
+    for path in sorted((PROJECT / "tests").glob("*/test_*.py")):
+        said = SAID.findall(path.read_text(encoding="utf-8"))
+        assert [case for case in said if case not in listed] == [], path.name

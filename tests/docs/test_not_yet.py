@@ -22,7 +22,6 @@ def of_one_node(node_type: str, **config: Any) -> JsonObject:
 @pytest.mark.parametrize(
     ("code", "request_", "named"),
     [
-        ("InvalidRequest", {**REVIEW, "idempotencyKey": "k"}, "idempotencyKey"),
         ("InvalidRequest", {**REVIEW, "config": {"onBusy": "queue"}}, "config.onBusy 'queue'"),
         ("InvalidRequest", {**REVIEW, "data": {"k": "x" * 66_000}}, "65536"),
         ("InvalidGraph", of_one_node("flow"), "type 'flow'"),

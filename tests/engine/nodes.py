@@ -5,6 +5,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from temporalio import activity
+
 from activities import Ask, NodeCall, NodeError, node
 from seeding.model import as_list
 
@@ -256,3 +258,16 @@ async def measures_depth(call: NodeCall) -> dict[str, Any]:
     while listed is not None:
         listed, levels = as_list(listed[0]), levels + 1
     return {"levels": levels}
+
+
+@node("hears_cancel")
+async def hears_cancel(call: NodeCall) -> dict[str, Any]:
+    """Note the call, note that its worker was told of a cancel, and return when let."""
+    seen = CALLS.setdefault(call.thread_id, [])
+    seen.append("called")
+    while not activity.is_cancelled() and not GATES[call.thread_id].is_set():
+        await asyncio.sleep(0.01)
+    seen.append("heard" if activity.is_cancelled() else "heard nothing")
+    while not GATES[call.thread_id].is_set():
+        await asyncio.sleep(0.01)
+    return {"value": "done"}

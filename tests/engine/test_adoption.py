@@ -13,7 +13,7 @@ from seeding.model import JsonObject
 from tests.engine.gone import deleted, gone_while_paused, gone_while_running, terminated
 from tests.engine.graphs import graph, held_chain, review, until_called
 from tests.engine.nodes import CALLS, GATES
-from tests.engine.stage import Handle, Stage, is_cancelled, until, update
+from tests.engine.stage import Handle, Stage, failure_of, is_cancelled, until, update
 from tests.engine.test_log_ahead import reset_before
 
 AGAIN: JsonObject = {"graph": "expense-review"}
@@ -196,6 +196,27 @@ async def test_an_execution_that_is_reset_after_another_took_its_run_over_owns_i
     await update(handle, "resume", {"ticket": gone.ticket, "decision": "approve"})
     result = await handle.result()
     assert (result["runId"], result["start"]["source"]) == (gone.run_id, "fresh")
+
+
+async def test_a_chain_that_is_reset_takes_nothing_back_from_another_namespace(
+    stage: Stage,
+) -> None:
+    gone = await gone_while_paused(stage, "adopted-abroad")
+    stage.log.take_over(
+        gone.run_id, "another chain", Execution(execution_run_id="x", namespace="elsewhere")
+    )
+    first = stage.client.get_workflow_handle("thread/adopted-abroad", run_id=gone.run_id)
+    await reset_before(stage.client, first, EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED)
+
+    handle: Handle = stage.client.get_workflow_handle("thread/adopted-abroad")
+    failure = await failure_of(handle)
+
+    assert failure.type == "ThreadBusy"
+    assert "it belongs to namespace 'elsewhere'" in failure.message
+    assert [owner.chain_id for owner in stage.log.owners(gone.run_id)] == [
+        gone.run_id,
+        "another chain",
+    ]
 
 
 def asking(message: str) -> JsonObject:

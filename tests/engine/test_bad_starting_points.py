@@ -59,7 +59,7 @@ SNAPSHOTS: dict[str, tuple[Any, str, str]] = {
 async def test_a_snapshot_that_is_terminal_or_no_state_is_never_a_fresh_start(
     stage: Stage, name: str
 ) -> None:
-    """INT-14, INT-15."""
+    """INT-14, INT-15, FD-9."""
     snapshot, code, said = SNAPSHOTS[name]
     thread = f"bad-snapshot-{name.replace(' ', '-')}"
     refusal = await refused_start(stage, thread, {**GOOD, "initialSnapshot": snapshot})
@@ -79,7 +79,7 @@ async def finished(stage: Stage, thread: str, **more: Any) -> str:
 async def test_no_checkpoint_of_an_ended_run_is_gone_on_with_its_middle_neither(
     stage: Stage, ordinal: int
 ) -> None:
-    """INT-14, FD-9."""
+    """INT-14, FD-1."""
     thread = f"ended-checkpoint-{ordinal}"
     run = await finished(stage, thread)
     named = f"{run}:{ordinal}"
@@ -132,7 +132,7 @@ async def test_an_unknown_checkpoint_is_refused_where_the_caller_wants_that(
 async def test_an_unknown_checkpoint_starts_fresh_with_a_warning_that_names_the_way_back(
     stage: Stage,
 ) -> None:
-    """SG-12, FD-6."""
+    """SG-12, FD-2."""
     thread = "it's unknown"
     run = await finished(stage, thread, data={"budget": 500}, message="remember")
     graph = (await stage.client.get_workflow_handle(f"thread/{thread}").query("state"))["run"][

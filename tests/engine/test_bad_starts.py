@@ -128,10 +128,6 @@ INVALID_REQUESTS: dict[str, tuple[Any, str]] = {
         {**GOOD, "recover": True, "abandon": True},
         "recover goes on with the latest run, abandon ends it; give one",
     ),
-    "idempotencyKey": (
-        {**GOOD, "idempotencyKey": "k"},
-        "idempotencyKey is not available in this version; leave it out",
-    ),
     "onBusy queue": (
         {**GOOD, "config": {"onBusy": "queue"}},
         "config.onBusy 'queue' is not available in this version; leave it out",

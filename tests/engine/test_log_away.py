@@ -47,7 +47,9 @@ async def test_what_the_log_said_is_shown_while_an_activity_is_retried(stage: St
         await handle.signal("resume", {"decision": "approve"})
         shown = await last_failure(handle)
         other.execute("ROLLBACK")
-    assert shown.message == "the log did not answer while appending: database is locked"
+    assert shown.message == (
+        f"the log at {stage.log_url} did not answer while appending: database is locked"
+    )
     assert shown.application_failure_info.type == "CommitUnavailable"
     assert not shown.application_failure_info.non_retryable
     assert not shown.HasField("cause")

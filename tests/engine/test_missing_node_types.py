@@ -16,7 +16,6 @@ from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from activities import NodeCall, node
 from activities.graph_folder import GraphFolder
 from activities.nodes import REGISTRY, NodeRegistry
 from client.failures import DATA_CONVERTER
@@ -30,19 +29,6 @@ from workflows.wire import RUN_NODE
 APPROVED: JsonObject = graph(
     "approved", {"gate": "gate", "pay": "noted"}, "gate.answer -> pay.answer"
 )
-
-
-@node("hears_cancel")
-async def hears_cancel(call: NodeCall) -> dict[str, Any]:
-    """Note the call, note that its worker was told of a cancel, and return when let."""
-    seen = CALLS.setdefault(call.thread_id, [])
-    seen.append("called")
-    while not activity.is_cancelled() and not GATES[call.thread_id].is_set():
-        await asyncio.sleep(0.01)
-    seen.append("heard" if activity.is_cancelled() else "heard nothing")
-    while not GATES[call.thread_id].is_set():
-        await asyncio.sleep(0.01)
-    return {"value": "done"}
 
 
 class OlderInbound(ActivityInboundInterceptor):

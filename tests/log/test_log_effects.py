@@ -189,8 +189,10 @@ def test_a_call_of_a_former_owner_is_fenced_and_what_it_began_before_counts(
     assert again.outcome == OUTCOME
 
 
-def test_an_owner_epoch_that_was_never_granted_is_refused(running: Writer) -> None:
-    with pytest.raises(InvalidCommit, match="the last one granted is 1"):
+def test_an_effect_under_an_owner_epoch_that_was_never_granted_waits_for_the_log_that_did(
+    running: Writer,
+) -> None:
+    with pytest.raises(RunNotInLog, match=r"never granted owner epoch 2 of run r1, .* is 1"):
         running.log.begin_effect(intent(running, owner_epoch=2))
 
 

@@ -92,7 +92,7 @@ def shape_faults(run_id: str, thread_id: str) -> list[Fault]:
 
 LATER = [
     Fault("Fenced", "owner", _address(owner_epoch=0)),
-    Fault("InvalidCommit", "owner", _address(owner_epoch=9)),
+    Fault("UnknownOwner", "owner", _address(owner_epoch=9)),
     Fault("OperationReused", "ordinal", _address(ordinal=0)),
     Fault("RunThreadMismatch", "thread", _content(thread_id="elsewhere")),
     Fault("OrdinalConflict", "ordinal", _address(ordinal=7)),
@@ -105,7 +105,7 @@ LATER = [
 
 OPENING = [
     Fault("Fenced", "owner", _address(owner_epoch=0)),
-    Fault("InvalidCommit", "owner", _address(owner_epoch=9)),
+    Fault("UnknownOwner", "owner", _address(owner_epoch=9)),
     Fault("OrdinalConflict", "ordinal", _address(ordinal=7)),
     Fault("InvalidCommit", "opening", _content(opening=None)),
     Fault("InvalidCommit", "opening", _content(opening=opening(branch="main", lineage=()))),
@@ -178,9 +178,8 @@ def test_of_an_ended_run_only_owner_receipt_and_thread_are_told_before_its_end(
     made = running.make(running.commit())
     before = dump(log_url)
     for fault in LATER:
-        earlier = fault.code in ("Fenced", "OperationReused", "RunThreadMismatch")
-        never_granted = (fault.stage, fault.code) == ("owner", "InvalidCommit")
-        code = fault.code if earlier or never_granted else "RunTerminal"
+        earlier = fault.stage == "owner" or fault.code in ("OperationReused", "RunThreadMismatch")
+        code = fault.code if earlier else "RunTerminal"
         assert told(running.log, spoiled(made, fault)) == code
     for shape in shape_faults("r1", "t"):
         assert told(running.log, spoiled(made, shape)) == shape.code

@@ -324,7 +324,7 @@ def test_a_writer_of_an_older_owner_epoch_is_fenced(running: Writer, log_url: st
     assert running.log.take_over("r1", "chain-2") == 2
     assert refused(running, running.make(running.commit()), log_url) == "Fenced"
     running.owner_epoch = 3
-    assert refused(running, running.make(running.commit()), log_url) == "InvalidCommit"
+    assert refused(running, running.make(running.commit()), log_url) == "UnknownOwner"
     running.owner_epoch = 2
     running.step()
     run = running.log.run_of_chain("chain-2")

@@ -300,7 +300,7 @@ def _fence(operation: CommitOperation, run: RunNow | None) -> str | None:
     granted = run.owner_epoch if run else 1
     if operation.owner_epoch == granted:
         return None
-    return "Fenced" if operation.owner_epoch < granted else "InvalidCommit"
+    return "Fenced" if operation.owner_epoch < granted else "UnknownOwner"
 
 
 def _bound(operation: CommitOperation, run: RunNow | None) -> str | None:

@@ -137,6 +137,32 @@ def test_an_error_edge_starts_a_node_whose_data_ports_are_empty() -> None:  # ER
     assert run.due_ids() == ["b", "handler"]
 
 
+def test_an_error_superseded_by_a_success_satisfies_nothing() -> None:  # ERR-10
+    """In round 1 another edge has the handler looked at; its last port is never filled."""
+    built = graph(
+        "head.out -> risky.in",
+        "head.out -> calm.in",
+        "head.over -> idle.in",
+        "risky.error -> handler.in",
+        "calm.out -> handler.more",
+        "idle.out -> handler.never",
+        "handler.out -> head.loop_back",
+        types={"head": "router"},
+        priority={"calm": 1},
+    )
+
+    def risky(inputs: JsonObject, occurrence: int) -> JsonObject | NodeFailureReport:
+        return {} if occurrence else NodeFailureReport(message="once")
+
+    nodes: dict[str, Node] = {
+        "head": lambda inputs, n: {"active_branches": ["yes"]},
+        "risky": risky,
+    }
+    run = Run(built, nodes).go()
+    assert run.trace == ["head", "risky", "calm", "handler", "head:1", "risky:1", "calm:1"]
+    assert run.cause is None
+
+
 RETRIED = graph(
     "items.value -> each.items",
     "each.current_item -> flaky.in",

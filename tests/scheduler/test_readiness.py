@@ -1,4 +1,4 @@
-"""When a node runs: DATA-4, DATA-5, SG-6, BR-1 to BR-3, ORC-9."""
+"""When a node runs: DATA-4, DATA-5, SG-6, BR-1 to BR-3, BR-6, ORC-9."""
 
 import pytest
 
@@ -141,3 +141,49 @@ def test_a_condition_never_gates_and_warns_at_each_completion_of_its_source() ->
     run = Run(built).go()
     assert [warning["code"] for warning in run.warnings] == ["edge_condition"] * 3
     assert "b" in run.results
+
+
+def test_a_condition_on_a_loopback_edge_does_not_gate_it() -> None:  # SG-9
+    built = graph(
+        "head.out -> tail.in",
+        edge("tail.out -> head.loop_back", condition="false"),
+        config={"head": {"maxRounds": 3}},
+    )
+    run = Run(built).go()
+    assert run.trace == ["head", "tail", "head:1", "tail:1", "head:2", "tail:2"]
+    assert [warning["code"] for warning in run.warnings] == ["edge_condition"] * 3
+
+
+@pytest.mark.parametrize(("chosen", "executed"), [(["yes", "no"], []), (["no", "yes"], ["after"])])
+def test_what_an_older_execution_of_a_source_chose_satisfies_nothing(  # BR-6
+    chosen: list[str], executed: list[str]
+) -> None:
+    """The consumer is outside of the loop, so that no source is a round behind it."""
+    built = graph(
+        "r.yes -> after.choice",
+        "slow.out -> after.rest",
+        "r.out -> r.loop_back",
+        types={"r": "router"},
+        config={"r": {"maxRounds": 2}},
+    )
+    run = Run(built, {"r": lambda inputs, n: {"active_branches": [chosen[n]], "yes": n}})
+    for node in ("r", "r", "slow"):
+        run.finish_node(node)
+    assert run.due_ids() == executed
+
+
+def test_a_source_that_runs_again_satisfies_nothing_meanwhile() -> None:  # BR-6
+    built = graph(
+        "r.yes -> after.choice",
+        "slow.out -> after.rest",
+        "r.out -> r.loop_back",
+        types={"r": "router"},
+        config={"r": {"maxRounds": 2}},
+    )
+    run = Run(built, {"r": lambda inputs, n: {"active_branches": ["yes"], "yes": n}})
+    run.finish_node("r")
+    run.finish_node("slow")
+    assert run.due_ids() == ["r"]
+    run.finish_node("r")
+    run.finish_node("after")
+    assert run.results["after"]["choice"] == 1

@@ -8,7 +8,6 @@ from thread_facts import (
     ENDED,
     RUNNING,
     TICKET,
-    Phase,
     adopted,
     checkpoint_fact,
     facts,
@@ -321,20 +320,6 @@ def test_a_run_that_waits_may_be_taken_over_as_often_as_it_takes() -> None:
     """AW-14: reaching Awaiting resets the count."""
     waiting = facts(run_fact(phase="awaiting", takeovers=9))
     assert adopted(request(), waiting).start.source == "paused"
-
-
-@pytest.mark.parametrize("phase", ["awaiting", "running"])
-def test_a_run_of_another_namespace_is_taken_over_only_when_that_is_asked_for(
-    phase: Phase,
-) -> None:
-    """The server guarantees one open run a thread within one namespace only."""
-    known = facts(run_fact(phase=phase, namespace="eu"), namespace="us")
-    said = refused(request(), known, ThreadBusy)
-    assert "it belongs to namespace 'eu' and may still be executed there" in said
-    assert adopted(request(recover=True), known).run_id == "R2"
-    assert opened(request(abandon=True), known).ends[0].cause.message == "abandoned"
-    here = facts(run_fact(phase=phase, namespace="us"), namespace="us")
-    assert not isinstance(resolve_start(request(), here), str)
 
 
 def test_an_ephemeral_run_is_no_point_to_fork_from() -> None:
