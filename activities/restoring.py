@@ -114,7 +114,11 @@ def stored_position(log: CommitLog, named: str) -> StoredPosition:
 
 def _values(log: CommitLog, run_id: str, ordinal: int, version: int) -> PositionValues:
     head, cells = log.position(run_id, ordinal)
-    outputs = log.outputs(run_id, needed_outputs(head, cells), version=version)
+    needed = needed_outputs(head, cells)
+    outputs = log.outputs(run_id, needed, version=version)
+    for node, occurrence in needed:
+        if (node, occurrence) not in outputs:
+            raise CorruptLog(f"output {node}:{occurrence} of run {run_id} is missing")
 
     def rows(kind: Literal["item", "result"], live: NeededIterator, count: int) -> list[Json]:
         return log.rows(run_id, kind, live.node_id, live.occurrence, count)

@@ -16,6 +16,7 @@ from activities.resources import Resources
 from activities.seen_through import is_worker_stopping, seen_through
 from seeding.errors import (
     CommitUnavailable,
+    CorruptLog,
     EffectArgsMismatch,
     Fenced,
     RunTerminal,
@@ -67,6 +68,9 @@ class NodeActivities:
             ) from None
         except ApplicationError:
             raise
+        except CorruptLog as damage:
+            # The server offers the call again: nothing is decided on a log that is damaged.
+            raise ApplicationError(damage.message, type=damage.code) from None
         except (EffectArgsMismatch, Fenced, RunTerminal) as refused:
             raise ApplicationError(refused.message, type=refused.code, non_retryable=True) from None
         except Exception as error:
@@ -144,6 +148,11 @@ class NodeActivities:
         wanted = [(item.node_id, item.occurrence) for item in call.references.values()]
         stored = self._resources.log.outputs(call.run_id, wanted) if wanted else {}
         for port, source in call.references.items():
+            if (source.node_id, source.occurrence) not in stored:
+                raise CorruptLog(
+                    f"output {source.node_id}:{source.occurrence} of run {call.run_id}, an input "
+                    f"of node {call.node_id!r}, is missing"
+                )
             recorded = as_object(stored[(source.node_id, source.occurrence)]) or {}
             passed = as_object(recorded.get("passed")) or {}
             outputs = as_object(recorded.get("outputs")) or {}

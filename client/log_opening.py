@@ -55,7 +55,8 @@ def open_writable_log(url: str) -> Generator[CommitLog]:
         CommitUnavailable: It does not answer.
         CorruptLog: The file is something else.
     """
-    _check_exists(url)
+    with open_log(url):
+        pass  # An empty database or an older log is a worker's to make or to bring forward.
     with log_at(url) as log:
         yield log
 

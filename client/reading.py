@@ -18,11 +18,14 @@ from activities.results import run_result
 from client.forked_threads import FORKED, described, find_forked, forked_state
 from seeding.bounded import shown_by_reference
 from seeding.commits import AuditDraft
-from seeding.errors import UnknownThread
+from seeding.errors import UnknownRun
 from seeding.identity import WORKFLOW_END, checkpoint_id
 from seeding.json_values import MAX_PAYLOAD_BYTES
 from seeding.model import JsonObject, as_object
 from seeding.tickets import OpenTicket
+
+DAMAGED = "damaged"
+"""The phase of a thread whose row in the list of threads is missing."""
 
 PART_BYTES = MAX_PAYLOAD_BYTES // 4
 """The most bytes each of ``data``, ``metadata`` and ``iterator`` shows by value."""
@@ -158,24 +161,32 @@ def threads_document(log: AsyncLogReader) -> list[JsonObject]:
     """Return every thread with where its latest run stands, in the order of their ids.
 
     A thread that was forked and has no run yet has the phase ``forked`` and names the
-    checkpoint it stands on.
+    checkpoint it stands on; one whose row in the list is missing has the phase ``damaged``.
     """
-    known = [*_threads_with_runs(log), *(_forked(log, branch) for branch in log.forks())]
+    known = [
+        *_threads_with_runs(log),
+        *(_forked(log, branch) for branch in log.forks()),
+        *(_without_run(thread, DAMAGED) for thread in log.threads_without_head()),
+    ]
     return sorted(known, key=lambda item: str(item["threadId"]))
 
 
 def _forked(log: AsyncLogReader, branch: StoredBranch) -> JsonObject:
+    forked_from = described(log, branch).checkpoint_id
+    return {**_without_run(branch.thread_id, FORKED), "forkedFrom": forked_from}
+
+
+def _without_run(thread_id: str, phase: str) -> JsonObject:
     return {
-        "threadId": branch.thread_id,
+        "threadId": thread_id,
         "version": 0,
         "runId": None,
         "runEpoch": 0,
-        "phase": FORKED,
+        "phase": phase,
         "graph": None,
         "tickets": [],
         "openedAt": None,
         "endedAt": None,
-        "forkedFrom": described(log, branch).checkpoint_id,
     }
 
 
@@ -213,13 +224,14 @@ def effects_document(
     """Return the effect ledger of a thread, or of one of its runs, oldest first.
 
     Raises:
-        UnknownThread: No run was ever opened on the thread, or the thread has no such run.
+        UnknownThread: No run was ever opened on the thread.
+        UnknownRun: The thread has no such run.
     """
     latest_run(log, thread_id)
     if run_id is not None:
         run = log.run(run_id)
         if run is None or run.thread_id != thread_id:
-            raise UnknownThread(
+            raise UnknownRun(
                 f"thread {thread_id!r} has no run {run_id!r}; see `fermata runs {thread_id}`"
             )
     return [_effect_row(effect) for effect in log.effects(thread_id, run_id)]

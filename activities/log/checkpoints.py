@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from activities.log.floors import above_floor, read_floor
 from activities.log.lineage import read_branch, without_run
@@ -12,6 +12,7 @@ from activities.log.runs import read_thread_version
 from activities.log.stored import CheckpointRow, StoredCheckpoint
 from activities.log.tables import commits, runs
 from seeding.commits import BranchPoint
+from seeding.counting import counted
 from seeding.errors import CorruptLog
 from seeding.identity import WORKFLOW_END, checkpoint_id, parse_checkpoint_id
 
@@ -46,6 +47,13 @@ _LISTED_AT = (
 _AT = select(commits.c.run_id, commits.c.ordinal).where(
     commits.c.thread_id == bindparam("thread"), commits.c.thread_version == bindparam("version")
 )
+_COUNTED = (
+    select(runs.c.run_id, runs.c.last_ordinal, func.count(commits.c.ordinal))
+    .join_from(runs, commits, commits.c.run_id == runs.c.run_id, isouter=True)
+    .where(runs.c.thread_id == bindparam("thread"), above_floor(runs, runs.c.last_version))
+    .group_by(runs.c.run_id, runs.c.last_ordinal, runs.c.opened_version)
+    .order_by(runs.c.opened_version)
+)
 _RUN = select(runs.c.phase, runs.c.last_ordinal).where(runs.c.run_id == bindparam("run"))
 
 
@@ -57,9 +65,11 @@ def read_checkpoints(connection: Connection, thread_id: str) -> list[CheckpointR
 
     Raises:
         UnknownThread: The thread has no commit.
+        CorruptLog: A commit is missing.
     """
     if read_thread_version(connection, thread_id) == 0:
         raise without_run(connection, thread_id)
+    _check_dense(connection, thread_id)
     newest: dict[str, str | None] = {}
     found: list[CheckpointRow] = []
     for row in connection.execute(_LISTED, {"thread": thread_id}).mappings().all():
@@ -70,6 +80,15 @@ def read_checkpoints(connection: Connection, thread_id: str) -> list[CheckpointR
         newest[branch] = shown.id
         found.append(shown)
     return found
+
+
+def _check_dense(connection: Connection, thread_id: str) -> None:
+    for run_id, last, found in connection.execute(_COUNTED, {"thread": thread_id}):
+        if found != last + 1:
+            raise CorruptLog(
+                f"run {run_id} of thread {thread_id!r} has {counted(found, 'commit')} of "
+                f"{last + 1}; fermata verify says which are missing"
+            )
 
 
 def read_checkpoint(connection: Connection, name: str) -> StoredCheckpoint | None:

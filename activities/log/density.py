@@ -31,6 +31,11 @@ class Density:
         self._ordinals: dict[str, int] = {}
         self._counts: dict[str, int | None] = {}
 
+    @property
+    def last_version(self) -> int:
+        """The highest version of a commit so far."""
+        return self._last_version
+
     def is_pruned(self, branch: str, version: int) -> bool:
         """Whether the run that committed ``version`` on a branch was pruned."""
         return version <= self._floors.get(branch, 0)

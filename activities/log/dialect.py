@@ -161,7 +161,7 @@ def storage_errors(doing: str, url: URL | None = None) -> Generator[None, None, 
     """
     try:
         yield
-    except ValidationError as error:
+    except (ValidationError, TypeError) as error:
         raise CorruptLog(
             f"the log holds a row that cannot be read, found while {doing}: {error}"
         ) from error

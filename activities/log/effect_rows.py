@@ -67,6 +67,27 @@ _OF_THREAD = (
 )
 
 
+OUTCOME_PART = 2**32
+"""What a row's checksum is divided by: the rest is the outcome's, and goes with it."""
+
+_SIGNED = 2**31 - 1
+"""Keeps the whole checksum within what a database holds as a number."""
+
+_STAYS = (
+    "effect_key",
+    "thread_id",
+    "run_id",
+    "node_id",
+    "occurrence",
+    "ask",
+    "node_type",
+    "arguments_hash",
+    "attempts",
+    "status",
+    "code",
+)
+
+
 class EffectIntent(Model):
     """A call that is about to be made.
 
@@ -253,14 +274,13 @@ def read_effects(
 def check_effect_row(row: Mapping[Any, Any]) -> None:
     """Compare a row of the ledger with its checksum.
 
-    A row whose outcome was dropped at its run's end has the checksum 0, so that one statement
-    drops them all; it decides nothing any more.
+    At its run's end the outcome of a row is dropped, and with it that half of the checksum, so
+    that one statement drops them all.
 
     Raises:
         CorruptLog: A column changed since the row was written.
     """
-    dropped = row["checksum"] == 0 and row["outcome"] is None and row["status"] != "begun"
-    if not dropped and row["checksum"] != _checksum_of(row):
+    if row["checksum"] not in (_checksum_of(row), _former_checksum_of(row)):
         raise CorruptLog(f"effect {row['effect_key']} of run {row['run_id']} was changed on disk")
 
 
@@ -306,6 +326,16 @@ def _first_row(effect: EffectIntent, at: str) -> dict[str, Any]:
 
 
 def _checksum_of(row: Mapping[Any, Any]) -> int:
+    """Return the checksum of a row: of what stays above, of the outcome below."""
+    stays = checksum(*(row[name] for name in _STAYS)) & _SIGNED
+    outcome = 0 if row["outcome"] is None else checksum(row["outcome"])
+    return stays * OUTCOME_PART + outcome
+
+
+def _former_checksum_of(row: Mapping[Any, Any]) -> int:
+    """Return the checksum that the first releases wrote: 0 once the outcome was dropped."""
+    if row["outcome"] is None and row["status"] != "begun":
+        return 0
     return checksum(
         *(row[name] for name in ("effect_key", "run_id", "arguments_hash")),
         *(row[name] for name in ("attempts", "status", "outcome")),

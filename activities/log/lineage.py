@@ -23,7 +23,10 @@ _BRANCHES = (
 )
 _FORKS = (
     select(branches)
-    .where(branches.c.thread_id.not_in(select(threads.c.thread_id)))
+    .where(
+        branches.c.thread_id.not_in(select(threads.c.thread_id)),
+        branches.c.thread_id.not_in(select(commits.c.thread_id)),
+    )
     .order_by(branches.c.thread_id)
 )
 _COUNT_AT = (

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, bindparam, insert, update
 
 from activities.log.cells import CellGroup
+from activities.log.effect_rows import OUTCOME_PART
 from activities.log.tables import (
     branches,
     cells,
@@ -56,7 +57,7 @@ _CLOSE_TICKET = (
 _DROP_OUTCOMES = (
     update(effects)
     .where(effects.c.run_id == bindparam("of_run"), effects.c.outcome.is_not(None))
-    .values(outcome=None, checksum=0)
+    .values(outcome=None, checksum=effects.c.checksum - effects.c.checksum % OUTCOME_PART)
 )
 
 

@@ -92,6 +92,29 @@ class ProjectionFold:
             self.made.tickets[ticket.ticket] = made
 
 
+def missing_commits(thread_id: str, stored: Projections, last: int) -> str | None:
+    """Return which commits a thread has lost at its end, or None where that cannot be said.
+
+    A single row of a list may be wrong by itself; where the head of the thread and a run agree
+    on a version that no commit has, it is the commit that is missing.
+
+    Args:
+        thread_id: The thread.
+        stored: Its lists as they are stored.
+        last: The highest version of its commits.
+    """
+    head = stored.threads.get(thread_id)
+    if head is None or head["version"] <= last:
+        return None
+    if all(run["last_version"] != head["version"] for run in stored.runs.values()):
+        return None
+    behind = "" if head["version"] == last + 1 else f" to {head['version']}"
+    return (
+        f"commit {last + 1}{behind} is missing: thread and run were at version {head['version']}, "
+        f"and the last commit is {last}"
+    )
+
+
 def differing_columns(stored: Mapping[str, Any] | None, made: Mapping[str, Any] | None) -> str:
     """Return what sets a stored row apart from the one the commits make; '' where nothing does."""
     if stored is None and made is None:

@@ -127,6 +127,11 @@ class LogReader(Examining):
         with self._reading(f"thread {thread_id}") as connection:
             return lineage.without_run(connection, thread_id)
 
+    def threads_without_head(self) -> list[str]:
+        """Return the threads whose row in the list of threads is missing, by their ids."""
+        with self._reading("the threads") as connection:
+            return runs.read_threads_without_head(connection)
+
     def forks(self) -> list[StoredBranch]:
         """Return the branches of threads that no run was opened on yet, by thread."""
         with self._reading("the forks") as connection:
@@ -250,6 +255,11 @@ class LogReader(Examining):
         """Return all output rows of a run in the order in which the executions completed."""
         with self._reading(f"run {run_id}") as connection:
             return rows.read_all_outputs(connection, run_id)
+
+    def completed(self, run_id: str) -> int:
+        """Return how many commits of a run say that a node completed."""
+        with self._reading(f"run {run_id}") as connection:
+            return rows.count_completed(connection, run_id)
 
     def rows(
         self, run_id: str, kind: str, node_id: str, occurrence: int, up_to_count: int

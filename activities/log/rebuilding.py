@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from activities.log.facts import read_thread_head
 from activities.log.known_threads import check_known
 from activities.log.log_writer import LogWriter
+from activities.log.projecting import missing_commits
 from activities.log.projections import (
     make_projections,
     read_projections,
@@ -87,5 +88,9 @@ def _rebuild(connection: Connection, *, thread_id: str) -> RebuiltThread:
     check_known(connection, thread_id)
     made = make_projections(connection, thread_id)
     stored = read_projections(connection, thread_id)
+    head = made.threads.get(thread_id)
+    missing = missing_commits(thread_id, stored, 0 if head is None else head["version"])
+    if missing is not None:
+        raise CorruptLog(f"{missing}; its lists stay as they are")
     heads, runs, tickets = write_projections(connection, stored, made)
     return RebuiltThread(thread_id=thread_id, threads=heads, runs=runs, tickets=tickets)

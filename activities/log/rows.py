@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, tuple_
+from sqlalchemy import Connection, bindparam, func, select, tuple_
 
 from activities.log.cells import read_places
 from activities.log.encoding import (
@@ -64,6 +64,12 @@ _ALL_OUTPUTS = (
         run_rows.c.version <= bindparam("version"),
     )
     .order_by(run_rows.c.version, run_rows.c.place)
+)
+
+_COMPLETED = select(func.count()).where(
+    commits.c.run_id == bindparam("run"),
+    commits.c.thread_version <= bindparam("version"),
+    commits.c.checkpoint == "node",
 )
 
 
@@ -136,6 +142,14 @@ def read_outputs(
 def read_all_outputs(connection: Connection, run_id: str) -> list[RunRow]:
     """Return all output rows of a run in the order in which the executions completed."""
     return list(_output_rows(connection, run_id))
+
+
+def count_completed(connection: Connection, run_id: str) -> int:
+    """Return how many commits of a run, and of those it goes on with, say that a node completed."""
+    return sum(
+        connection.execute(_COMPLETED, {"run": point.run_id, "version": point.up_to}).scalar_one()
+        for point in read_run_points(connection, run_id, NEWEST)
+    )
 
 
 def read_values(

@@ -1,5 +1,6 @@
 """Reading runs, threads and tickets."""
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,8 +9,9 @@ from sqlalchemy import Connection, Select, bindparam, select
 from activities.log.encoding import load, load_or_none
 from activities.log.floors import above_floor
 from activities.log.stored import StoredRun, StoredThread
-from activities.log.tables import run_owners, runs, threads, tickets
+from activities.log.tables import commits, run_owners, runs, threads, tickets
 from seeding.commits import EndCause, RunPoint
+from seeding.errors import CorruptLog
 from seeding.model import JsonObject
 from seeding.tickets import OpenTicket, Ticket, TicketClosing
 
@@ -39,6 +41,14 @@ _EPOCH = (
     .limit(1)
 )
 _VERSION = select(threads.c.version).where(threads.c.thread_id == bindparam("thread"))
+_ANY_COMMIT = select(commits.c.run_id).where(commits.c.thread_id == bindparam("thread")).limit(1)
+_THREAD_OF_RUN = select(commits.c.thread_id).where(commits.c.run_id == bindparam("run")).limit(1)
+_WITHOUT_HEAD = (
+    select(commits.c.thread_id)
+    .where(commits.c.ordinal == 0, commits.c.thread_id.not_in(select(threads.c.thread_id)))
+    .distinct()
+    .order_by(commits.c.thread_id)
+)
 _TICKETS = select(
     tickets.c.ticket, tickets.c.body, tickets.c.created_at, tickets.c.deadline
 ).order_by(tickets.c.opened_version, tickets.c.place)
@@ -60,13 +70,41 @@ _CLOSED = (
 
 
 def read_run(connection: Connection, run_id: str) -> StoredRun | None:
-    """Return a run by its id."""
-    return _one(connection, _RUN, {"run": run_id})
+    """Return a run by its id.
+
+    Raises:
+        CorruptLog: The run has commits, and what is derived from them is not there.
+    """
+    found = _one(connection, _RUN, {"run": run_id})
+    if found is None:
+        thread_id = connection.execute(_THREAD_OF_RUN, {"run": run_id}).scalar()
+        if thread_id is not None:
+            raise _underived(thread_id, f"run {run_id}")
+    return found
 
 
 def read_latest_run(connection: Connection, thread_id: str) -> StoredRun | None:
-    """Return the run opened last on a thread."""
-    return _one(connection, _LATEST, {"thread": thread_id})
+    """Return the run opened last on a thread.
+
+    Raises:
+        CorruptLog: The thread has commits, and what is derived from them is not there.
+    """
+    found = _one(connection, _LATEST, {"thread": thread_id})
+    if found is None and connection.execute(_ANY_COMMIT, {"thread": thread_id}).first() is not None:
+        raise _underived(thread_id, f"thread {thread_id!r}")
+    return found
+
+
+def read_threads_without_head(connection: Connection) -> list[str]:
+    """Return the threads that have commits and are not in the list of threads, by their ids."""
+    return list(connection.execute(_WITHOUT_HEAD).scalars())
+
+
+def _underived(thread_id: str, whose: str) -> CorruptLog:
+    return CorruptLog(
+        f"{whose} has commits, and its row in a list that is made of them is missing; "
+        f"fermata rebuild {shlex.quote(thread_id)} makes it again"
+    )
 
 
 def read_run_of_key(connection: Connection, thread_id: str, key: str) -> StoredRun | None:
@@ -147,6 +185,9 @@ def _run(connection: Connection, row: Mapping[Any, Any]) -> StoredRun:
     where = f"the row of run {run_id}"
     cause = load_or_none(row["cause"], where)
     waiting = row["phase"] == "awaiting"
+    open_tickets = read_open_tickets(connection, run_id) if waiting else ()
+    if waiting and not open_tickets:
+        raise _underived(row["thread_id"], f"run {run_id}, which waits,")
     return StoredRun(
         run_id=run_id,
         thread_id=row["thread_id"],
@@ -172,7 +213,7 @@ def _run(connection: Connection, row: Mapping[Any, Any]) -> StoredRun:
             RunPoint.model_validate(point) for point in load_or_none(row["continues"], where) or ()
         ),
         pruned=not row["kept"],
-        open_tickets=read_open_tickets(connection, run_id) if waiting else (),
+        open_tickets=open_tickets,
     )
 
 

@@ -15,7 +15,7 @@ from activities.log.encoding import verify_commit_row
 from activities.log.floors import read_floors
 from activities.log.lineage import count_messages, read_branch, read_branches
 from activities.log.ownership import read_owners
-from activities.log.projecting import Projections, differing_columns
+from activities.log.projecting import Projections, differing_columns, missing_commits
 from activities.log.projections import new_fold, read_projections
 from activities.log.stored import StoredBranch, StoredOwner
 from activities.log.tables import effects, graphs
@@ -80,6 +80,7 @@ class ThreadVerification:
         self._add(None, self._check_owners())
         self._add(None, self._check_effects())
         self._add(None, self._check_graphs())
+        self._add(None, self._check_last())
         if not self.findings:
             # Of a damaged truth no projection can be said to be wrong.
             self._add(None, self._check_projections())
@@ -196,6 +197,12 @@ class ThreadVerification:
             if self._connection.execute(_GRAPH, named).first() is None:
                 pinned_by = f"pinned by {counted(count, 'run')}"
                 yield f"graph {graph_id}@{digest[:16]}, {pinned_by}, is missing"
+
+    def _check_last(self) -> Iterator[str]:
+        stored = read_projections(self._connection, self._thread_id)
+        missing = missing_commits(self._thread_id, stored, self._density.last_version)
+        if missing is not None:
+            yield missing
 
     def _check_projections(self) -> Iterator[str]:
         made, stored = self._fold.made, read_projections(self._connection, self._thread_id)

@@ -87,7 +87,7 @@ def test_a_run_the_thread_does_not_have_exits_1(fermata: Command, alice: Written
 
     for run_id in ("B", "none"):
         assert fermata("effects", "alice", "--run", run_id).refusal == (
-            f"UnknownThread: thread 'alice' has no run '{run_id}'; see `fermata runs alice`"
+            f"UnknownRun: thread 'alice' has no run '{run_id}'; see `fermata runs alice`"
         )
 
 

@@ -8,7 +8,7 @@ from log_writer import Writer, change, dump, next_turn
 
 from activities.log import CommitLog
 from activities.log.rebuilding import RebuiltThread
-from seeding.errors import CommitUnavailable, UnknownThread
+from seeding.errors import CommitUnavailable, CorruptLog, UnknownThread
 
 PROJECTIONS = ("threads", "runs", "tickets")
 WIPED = tuple(f"DELETE FROM {name}" for name in PROJECTIONS)
@@ -102,7 +102,8 @@ def test_one_thread_is_rebuilt_alone_where_it_is_named(log: CommitLog, log_url: 
     change(log_url, *WIPED)
 
     assert [one.thread_id for one in log.rebuild("other").changed] == ["other"]
-    assert log.latest_run("t") is None
+    with pytest.raises(CorruptLog, match="fermata rebuild t makes it again"):
+        log.latest_run("t")
     with pytest.raises(UnknownThread, match="nobody"):
         log.rebuild("nobody")
 
@@ -143,7 +144,8 @@ def test_a_thread_with_damaged_commits_stays_as_it_is_and_the_others_are_rebuilt
     assert [(one.thread_id, one.what.split(":")[0]) for one in report.damaged] == [
         ("other", "commit 1 of thread other is not what was written")
     ]
-    assert log.latest_run("other") is None
+    with pytest.raises(CorruptLog, match="fermata rebuild other makes it again"):
+        log.latest_run("other")
     change(log_url, "UPDATE commits SET kind = 'Running' WHERE run_id = 'o1' AND ordinal = 0")
     log.rebuild()
     assert dump(log_url) == before
