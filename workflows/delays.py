@@ -43,11 +43,14 @@ class Delays:
         for key in list(self._timers):
             if key not in wanted:
                 self._timers.pop(key).cancel()
-                self._over.pop(key, None)
+        self._over = {key: over for key, over in self._over.items() if key in wanted}
 
     def carry(self) -> JsonObject:
-        """Return when each running delay is over, for the next execution of the chain."""
-        return {key: self._over[key].isoformat() for key in self._timers}
+        """Return when each delay that has begun is over, for the next execution of the chain.
+
+        One that a paused execution holds back has no timer there, and goes along all the same.
+        """
+        return {key: over.isoformat() for key, over in self._over.items()}
 
     async def _wait(self, key: str, node_id: str, then: Callable[[], None]) -> None:
         left = self._over[key] - workflow.now()

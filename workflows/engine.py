@@ -32,6 +32,7 @@ from workflows.delays import Delays
 from workflows.display import Display
 from workflows.effects import Effects
 from workflows.endings import cancelled_cause, reason_to_end
+from workflows.execution_length import ExecutionLength
 from workflows.held import Held, after, with_times
 from workflows.inbox import Inbox
 from workflows.inbox_model import AnswerTaken, LiftTaken, PauseTaken
@@ -58,10 +59,6 @@ LOG_IS_AHEAD = (
 """Refusals that say that the log holds something else than this execution knows of."""
 
 
-SHORTEST_EXECUTION = 20
-"""Events that an execution adds, at the least, before the run continues as new."""
-
-
 class Engine:
     """Runs one run, from its seed to its end.
 
@@ -84,7 +81,7 @@ class Engine:
         self._ending: Ending | None = None
         self._ending_closed: tuple[TicketClosing, ...] = ()
         self._seed_input: SeedInput | None = None
-        self._length_at_start = 0
+        self._length = ExecutionLength()
         self._deadlines = Deadlines()
         self._display = Display()
 
@@ -153,7 +150,7 @@ class Engine:
             on_busy=seeded.config.on_busy,
             unnamed_used=held.head.counters.get(UNNAMED, 0) > 0,
         )
-        self._length_at_start = workflow.info().get_current_history_length()
+        self._length.begun()
         self._adopt(held)
 
     def _is_ephemeral(self) -> bool:
@@ -239,21 +236,15 @@ class Engine:
 
     def _dispatch(self) -> None:
         plan, held = self._live()
-        if self._is_held_back(held) or pass_budget.is_spent(held):
+        if self._is_held_back(held):
             return
-        for execution in due(held.position):
+        for execution in pass_budget.within(held):
             if not self._effects.is_started(execution):
                 self._effects.start(plan, held, execution)
 
     def _wants_new_execution(self) -> bool:
         assert self.seeded is not None
-        info = workflow.info()
-        length = info.get_current_history_length()
-        # What it took to get here is no reason to go on: the next execution takes as long.
-        grown = length - self._length_at_start >= SHORTEST_EXECUTION
-        return grown and (
-            info.is_continue_as_new_suggested() or length >= self.seeded.continue_after
-        )
+        return self._length.is_over(self.seeded.continue_after)
 
     # --- commands ---------------------------------------------------------------------------
 
@@ -272,9 +263,11 @@ class Engine:
         return True
 
     async def _commit_budget_pause(self) -> bool:
-        """Pause a run that has spent its passes, once what was begun within them has ended."""
+        """Pause a run that has spent its passes, once what lies within them has ended."""
         _, held = self._live()
-        if held.pause is not None or self._effects.in_flight or not pass_budget.is_spent(held):
+        if held.pause is not None or self._effects.in_flight:
+            return False
+        if not pass_budget.is_reached(held, self._effects.is_started):
             return False
         ticket = pause_ticket(held, pass_budget.REASON, pass_budget.said_of(held))
         await self._decide(held, pause_commit(held, ticket), None)

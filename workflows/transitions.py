@@ -19,7 +19,7 @@ from seeding.identity import message_id, ticket_id
 from seeding.model import JsonObject
 from seeding.tickets import Ticket, TicketClosing, TicketReference
 from workflows.held import Held
-from workflows.pass_budget import RENEWED_AT, renewed
+from workflows.pass_budget import counted, renewed
 from workflows.scheduler import Step
 
 PAUSES = "pauses"
@@ -28,7 +28,7 @@ PAUSES = "pauses"
 UNNAMED = "unnamedAnswers"
 """Counter of accepted answers with neither ticket nor command id; at most one a run."""
 
-_KEPT_COUNTERS = (PAUSES, UNNAMED, RENEWED_AT)
+_KEPT_COUNTERS = (PAUSES, UNNAMED)
 
 
 def opening_commit(
@@ -62,18 +62,19 @@ def opening_commit(
         messages=_with_ids(held, messages),
         state=(*state, *(step.state if step else ())),
         rows=step.rows if step else (),
-        position=_opening_head(held, opening, step),
+        position=_opening_head(held, step),
         events=tuple(events),
         checkpoint="end" if ended else None,
         result=end_report("cancelled", {}, held) if ended else None,
     )
 
 
-def _opening_head(held: Held, opening: Opening, step: Step | None) -> PositionHead:
+def _opening_head(held: Held, step: Step | None) -> PositionHead:
     if step is None:
         return PositionHead()
-    goes_on = opening.continues and held.facts.config.max_passes is not None
-    return _counting(step.head, renewed(step.head)) if goes_on else step.head
+    if held.facts.config.max_passes is None:
+        return step.head
+    return renewed(step.head)
 
 
 def node_commit(
@@ -88,7 +89,7 @@ def node_commit(
         messages=_with_ids(held, step.messages),
         state=step.state,
         rows=step.rows,
-        position=_keeping_counters(held, step.head),
+        position=_keeping_counters(held, step),
         opened=() if opened is None else (opened,),
         closed=() if closed is None else (closed,),
         events=tuple(AuditDraft(kind="warning", body=warning) for warning in step.warnings),
@@ -137,7 +138,7 @@ def lift_commit(held: Held, closing: TicketClosing) -> ThreadCommit:
         thread_id=held.facts.thread_id,
         run_id=held.facts.run_id,
         disposition=_live(held, None, closing),
-        position=_counting(held.head, renewed(held.head)) if by_budget else held.head,
+        position=renewed(held.head) if by_budget else held.head,
         closed=(closing,),
     )
 
@@ -216,10 +217,11 @@ def _with_ids(held: Held, messages: Sequence[JsonObject]) -> tuple[JsonObject, .
     return tuple(identified)
 
 
-def _keeping_counters(held: Held, head: PositionHead) -> PositionHead:
+def _keeping_counters(held: Held, step: Step) -> PositionHead:
     counters = held.head.counters
     kept = {name: counters[name] for name in _KEPT_COUNTERS if name in counters}
-    return _counting(head, kept) if kept else head
+    kept.update(counted(held, step))
+    return _counting(step.head, kept) if kept else step.head
 
 
 def _counting(head: PositionHead, counts: dict[str, int]) -> PositionHead:

@@ -11,6 +11,7 @@ from temporalio.testing import WorkflowEnvironment
 
 from tests.engine.graphs import count_of_type, graph
 from tests.engine.stage import Handle, Stage, failure_of, is_cancelled, staged, until
+from workflows.delays import Delays
 
 DELAYED = graph(
     "delayed",
@@ -77,6 +78,15 @@ async def test_a_delay_goes_on_in_the_next_execution_and_does_not_begin_anew(
         latest: Handle = client.get_workflow_handle(handle.id)
         assert (await handle.result())["status"] == "completed"
         assert (await latest.describe()).run_id != handle.first_execution_run_id
+
+
+def test_a_delay_that_a_paused_execution_does_not_begin_goes_along_to_the_next_one() -> None:
+    begun = {"wait:0": "2026-03-01T12:00:00+00:00", "rest:1": "2026-03-02T12:00:00+00:00"}
+    delays = Delays(begun)
+    assert Delays(delays.carry()).carry() == begun
+    delays.keep_only(["rest:1"])
+    assert delays.carry() == {"rest:1": "2026-03-02T12:00:00+00:00"}
+    assert not delays.is_running("rest:1")
 
 
 @pytest.mark.parametrize("duration", [None, 0, "soon", -1])

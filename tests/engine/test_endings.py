@@ -9,6 +9,7 @@ from temporalio.client import WorkflowExecutionStatus
 from seeding.model import JsonObject
 from tests.engine.graphs import graph
 from tests.engine.nodes import CALLS
+from tests.engine.refused_starts import refused_start
 from tests.engine.stage import GRAPHS, Stage, closed
 
 SAMPLE = GRAPHS.parents[2] / "shared" / "samples" / "flowdrop" / "foreach_loop.json"
@@ -93,6 +94,19 @@ async def test_after_a_spent_budget_the_next_turn_starts_clean(stage: Stage) -> 
     result = await stage.run("budget-next", {"graph": rounds(2)})
     assert (result["status"], result["start"]["source"]) == ("completed", "thread")
     assert stage.log.state("budget-next").state.iteration_count == 2
+
+
+async def test_there_is_no_way_back_into_a_run_that_spent_its_iterations(stage: Stage) -> None:
+    """SG-14, FD-29: not by any of its checkpoints, and ``recover`` finds nothing."""
+    thread = "budget-over"
+    handle = await stage.start(thread, graph=rounds(2), config={"maxIterations": 1})
+    await handle.result()
+    for checkpoint in ("1", "3"):
+        point = f"{handle.first_execution_run_id}:{checkpoint}"
+        refusal = await refused_start(stage, thread, {"graph": rounds(2), "checkpointId": point})
+        assert refusal.code == "CheckpointOfEndedRun"
+    result = await stage.run(thread, {"graph": rounds(1), "recover": True})
+    assert (result["status"], result["start"]["source"]) == ("completed", "thread")
 
 
 async def test_a_count_that_a_node_sets_past_the_budget_ends_the_run(stage: Stage) -> None:

@@ -54,6 +54,9 @@ async def test_a_chain_pauses_before_the_step_past_its_budget_and_goes_on_when_t
     assert CALLS["passes-chain"] == ["a:0", "b:0"]
     state = await handle.query("state")
     assert (state["status"], state["currentNodeId"]) == (None, "c")
+    details = (await handle.query("__temporal_workflow_metadata")).current_details
+    assert "**Waits** for a pause since" in details
+    assert f"> {pause['message']}" in details
     await lift(handle)
     await paused_by_budget(handle, 1)
     assert CALLS["passes-chain"] == ["a:0", "b:0", "c:0", "d:0"]

@@ -3,12 +3,15 @@
 from typing import Any
 
 import pytest
+from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
+from seeding.model import JsonObject
 from tests.engine.failed_runs import alone, calls_of, failed_run
-from tests.engine.graphs import graph
+from tests.engine.gone import terminated
+from tests.engine.graphs import graph, until_waiting_for
 from tests.engine.nodes import CALLS
-from tests.engine.stage import Stage, failure_of
+from tests.engine.stage import Handle, Stage, failure_of, staged, update
 
 
 async def test_a_retryable_failure_is_tried_again_under_the_same_key(stage: Stage) -> None:
@@ -50,6 +53,23 @@ async def test_a_type_without_retries_is_executed_once(stage: Stage) -> None:
     assert await calls_of(handle) == 1
 
 
+def in_rounds(failures: list[int], *, asks: bool = False) -> JsonObject:
+    """A loop whose node fails as often as listed for each round, before a gate or not."""
+    gated = ["a.attempts -> gate.attempts", "gate.answer -> each.loop_back"]
+    return graph(
+        "rounds",
+        {
+            "items": ("value", {"value": failures}),
+            "each": "for_each",
+            "a": ("flaky_rounds", {"failures": failures}),
+            **({"gate": "gate"} if asks else {}),
+        },
+        "items.value -> each.items",
+        "each.current_item -> a.item",
+        *(gated if asks else ["a.attempts -> each.loop_back"]),
+    )
+
+
 @pytest.mark.parametrize(
     ("failures", "calls", "completes"),
     [([2, 0], ["a:0"] * 3 + ["a:1"], True), ([2, 1], ["a:0"] * 3 + ["a:1"], False)],
@@ -59,17 +79,7 @@ async def test_the_bound_of_retries_is_that_of_the_whole_run(
 ) -> None:
     """FD-32: both retries used in the first round leave none for the second."""
     thread = f"retry-bound-{failures[1]}"
-    document = graph(
-        "rounds",
-        {
-            "items": ("value", {"value": ["x", "y"]}),
-            "each": "for_each",
-            "a": ("flaky_rounds", {"failures": failures}),
-        },
-        "items.value -> each.items",
-        "each.current_item -> a.item",
-        "a.attempts -> each.loop_back",
-    )
+    document = in_rounds(failures)
     handle = await stage.start(thread, graph=document)
     if completes:
         result = await handle.result()
@@ -78,3 +88,30 @@ async def test_the_bound_of_retries_is_that_of_the_whole_run(
         failure: ApplicationError = await failure_of(handle)
         assert failure.message == "not yet"
     assert CALLS[thread] == calls
+
+
+async def test_the_bound_holds_over_every_execution_that_continues_the_run(
+    client: Client, log_url: str
+) -> None:
+    """FD-32: retries used in the first execution are used up in the third."""
+    thread, failures = "retry-continued", [1, *[0] * 12, 1, *[0] * 12, 1]
+    async with staged(client, log_url, continue_after=40) as stage:
+        handle = await stage.start(thread, graph=in_rounds(failures))
+        assert (await failure_of(handle)).message == "not yet"
+        latest: Handle = client.get_workflow_handle(handle.id)
+        assert (await latest.describe()).run_id != handle.first_execution_run_id
+    tries = [CALLS[thread].count(f"a:{number}") for number in range(len(failures))]
+    assert tries == [2, *[1] * 12, 2, *[1] * 12, 1]
+
+
+async def test_the_bound_holds_for_an_execution_that_takes_the_run_over(stage: Stage) -> None:
+    """FD-32: both were used before the gate at which the first workflow was lost."""
+    thread = "retry-adopted"
+    document = in_rounds([2, 1], asks=True)
+    handle = await stage.start(thread, graph=document)
+    (ticket,) = await until_waiting_for(handle, "gate:0:0")
+    await terminated(handle)
+    taken = await stage.start(thread, graph=document)
+    await update(taken, "resume", {"ticket": ticket["ticket"], "decision": "approve"})
+    assert (await failure_of(taken)).message == "not yet"
+    assert CALLS[thread] == ["a:0", "a:0", "a:0", "a:1"]
