@@ -140,6 +140,7 @@ async def test_a_second_pause_is_pending_already_and_a_lifted_one_may_follow(sta
     assert await refused(handle, "resume", {}) == "NO_ACTIVE_PAUSE"
     await update(handle, "pause", {"reason": "lunch"})
     assert await refused(handle, "pause", {"reason": "tea"}) == "INWARD_SIGNAL_ALREADY_PENDING"
+    await until(handle, "paused")  # Before the pause is committed the gate waits alone as well.
     await update(handle, "resume", {})
     assert await until_waiting_for(handle, "gate:0:0") == [gate]
     assert phases(await handle.query("state")) == ("awaiting", None)
