@@ -1,9 +1,11 @@
 """A thread that was forked and has no run yet: what it stands on, as its first run will find it."""
 
+from shlex import quote
 from typing import NamedTuple
 
 from activities.log import AsyncLogReader, StateView, StoredBranch
 from seeding.clearing import begin_turn
+from seeding.errors import CorruptLog
 from seeding.model import JsonObject
 from seeding.state import RunState
 
@@ -21,6 +23,23 @@ class ForkedThread(NamedTuple):
     def origin(self) -> str:
         """The thread it was forked from."""
         return self.branch.lineage[-1].thread_id
+
+    @property
+    def point(self) -> str:
+        """The checkpoint it stands on.
+
+        Raises:
+            CorruptLog: The log has lost it; without it the thread stands on nothing, least of all
+                on what its origin has come to since.
+        """
+        if self.checkpoint_id is None:
+            tip = self.branch.lineage[-1]
+            raise CorruptLog(
+                f"thread {self.branch.thread_id!r} was forked from thread {tip.thread_id!r} at its "
+                f"commit {tip.up_to}, which is missing; see `fermata verify "
+                f"{quote(tip.thread_id)}`"
+            )
+        return self.checkpoint_id
 
 
 def find_forked(log: AsyncLogReader, thread_id: str) -> ForkedThread | None:
@@ -45,9 +64,9 @@ def forked_state(log: AsyncLogReader, forked: ForkedThread) -> tuple[RunState, J
     At a run's end that is what its next turn keeps; elsewhere the position, untouched.
 
     Raises:
-        UnknownCheckpoint: The checkpoint was pruned meanwhile.
+        CorruptLog: The log has lost the checkpoint.
     """
-    view: StateView = log.state(forked.origin, forked.checkpoint_id)
+    view: StateView = log.state(forked.origin, forked.point)
     state = begin_turn(view.state) if view.phase == "ended" else view.state
     block: JsonObject = {
         "runId": None,
@@ -58,6 +77,6 @@ def forked_state(log: AsyncLogReader, forked: ForkedThread) -> tuple[RunState, J
         "branch": forked.branch.name,
         "checkpointId": None,
         "waitingFor": [],
-        "forkedFrom": forked.checkpoint_id,
+        "forkedFrom": forked.point,
     }
     return state.model_copy(update={"thread_id": forked.branch.thread_id}), block

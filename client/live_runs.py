@@ -30,13 +30,16 @@ DEFAULT_SECONDS = 10.0
 """How long a call may take."""
 
 LAST_LOOK_SECONDS = 2.0
-"""How long a run that is over has to show its nodes once more."""
+"""How long a run that is over has to show once more what it came to."""
 
 FIRST_INTERVAL = 0.02
 LONGEST_INTERVAL = 0.5
 """Seconds between two looks at a run that is waited for; each is half as long again."""
 
 _WAITING = ("awaiting", "paused")
+
+Warnings = tuple[JsonObject, ...]
+"""What a start warned of, ``{"code", "message"}`` each."""
 
 
 class LiveRuns:
@@ -113,13 +116,9 @@ class LiveRuns:
         """Return ``{nodeId: {status, executions}}``; raises as :meth:`state` does."""
         return as_object(await self._query(thread_id, "progress", within)) or {}
 
-    async def warnings(
-        self, thread_id: str, *, within: float = DEFAULT_SECONDS
-    ) -> tuple[JsonObject, ...]:
+    async def warnings(self, thread_id: str, *, within: float = DEFAULT_SECONDS) -> Warnings:
         """Return what the start of the thread's newest run warned of; raises as :meth:`state`."""
-        told = as_object(await self._query(thread_id, "provenance", within)) or {}
-        listed = map(as_object, as_list(told.get("warnings")) or [])
-        return tuple(item for item in listed if item is not None)
+        return _warnings(as_object(await self._query(thread_id, "provenance", within)) or {})
 
     async def opened(self, thread_id: str, run_id: str, *, within: float) -> str | None:
         """Wait until a started run has opened; its start may be refused instead.
@@ -183,9 +182,10 @@ class LiveRuns:
         until = None if within is None else _now() + within
         named = run_id or await self._newest(thread_id)
         own, interval, looked = named, FIRST_INTERVAL, False
+        warned: Warnings | None = None
         while True:
             if not await self._is_going(thread_id, named):
-                return await self._ended(thread_id, named, own, on_look)
+                return await self._ended(thread_id, named, own, warned, on_look)
             left = DEFAULT_SECONDS if until is None else until - _now()
             if left <= 0:
                 held_up = await self._held_up(thread_id)
@@ -194,7 +194,8 @@ class LiveRuns:
                     f"{within:g} s; {held_up or 'it goes on'}"
                 )
             try:
-                state = await self._looked(thread_id, own, min(left, DEFAULT_SECONDS), on_look)
+                seconds = min(left, DEFAULT_SECONDS)
+                state, warned = await self._looked(thread_id, own, seconds, warned, on_look)
             except NoWorker:
                 # A look that the end of the caller's time cut short tells nothing of workers.
                 if looked and until is not None and until <= _now():
@@ -206,39 +207,56 @@ class LiveRuns:
             if standing is not None and any(
                 item.ticket not in answered for item in standing.tickets
             ):
-                warned = await self.warnings(thread_id, within=DEFAULT_SECONDS)
-                return standing.model_copy(update={"warnings": warned})
+                return standing.model_copy(update={"warnings": warned or ()})
             await asyncio.sleep(min(interval, LONGEST_INTERVAL))
             interval *= 1.5
 
     async def _ended(
-        self, thread_id: str, chain: str, run_id: str, on_look: Callable[[Look], None] | None
+        self,
+        thread_id: str,
+        chain: str,
+        run_id: str,
+        warned: Warnings | None,
+        on_look: Callable[[Look], None] | None,
     ) -> Standing:
         result = await self.result(thread_id, chain, within=DEFAULT_SECONDS)
-        if result["runId"] == chain:  # So says a cancelled run, whose own id may be another.
+        if result["runId"] == chain:  # So says a cancelled run's that no worker tells more of.
             result = {**result, "runId": run_id}
         if on_look is not None:
             # Without a worker what is over cannot be looked at; its result is known all the same.
             with suppress(ClientError):
                 if await self._newest(thread_id) == chain:
-                    await self._looked(thread_id, chain, LAST_LOOK_SECONDS, on_look)
-        return Standing(run_id=result["runId"], thread_id=thread_id, phase="ended", result=result)
+                    _, warned = await self._looked(
+                        thread_id, chain, LAST_LOOK_SECONDS, warned, on_look
+                    )
+        return Standing(
+            run_id=result["runId"],
+            thread_id=thread_id,
+            phase="ended",
+            warnings=_warnings(result) if "warnings" in result else warned or (),
+            result=result,
+        )
 
     async def _looked(
         self,
         thread_id: str,
         run_id: str,
         seconds: float,
+        warned: Warnings | None,
         on_look: Callable[[Look], None] | None,
-    ) -> JsonObject:
+    ) -> tuple[JsonObject, Warnings | None]:
+        """Return the state, and what the start warned of; None before the run has opened."""
         state = await self.state(thread_id, within=seconds)
+        if warned is None and _run_id(state) is not None:
+            warned = await self.warnings(thread_id, within=seconds)
         if on_look is not None:
-            look = read_look(state, await self.progress(thread_id, within=seconds))
+            progress = await self.progress(thread_id, within=seconds)
+            look = read_look(state, progress, warned or ())
             if look is None and (held_up := await self._held_up(thread_id)) is not None:
                 look = Look(run_id=run_id, phase="starting", held_up=held_up)
             if look is not None:
                 on_look(look)
-        return state
+        return state, warned
 
     async def _held_up(self, thread_id: str) -> str | None:
         """Return what holds up a start; None also where that cannot be told."""
@@ -254,8 +272,11 @@ class LiveRuns:
     async def _newest(self, thread_id: str) -> str:
         return (await self._describe(thread_id, DEFAULT_SECONDS)).raw_info.first_run_id
 
-    async def _query(self, thread_id: str, name: str, within: float) -> Json:
-        call = self._handle(thread_id).query(name, rpc_timeout=timedelta(seconds=within))
+    async def _query(
+        self, thread_id: str, name: str, within: float, run_id: str | None = None
+    ) -> Json:
+        handle = self._handle(thread_id, run_id)
+        call = handle.query(name, rpc_timeout=timedelta(seconds=within))
         doing = f"`fermata state {quote(thread_id)}` reads the log and needs none"
         return await call_worker(self._client, thread_id, call, seconds=within, doing=doing)
 
@@ -276,7 +297,8 @@ class LiveRuns:
 
         A run that failed returns its result too, with ``status`` ``failed``. Of a cancelled
         run Temporal keeps no result: what is returned has ids and status only; the log has
-        the rest.
+        the rest. Where no worker answers, the run id of a cancelled run is that of the
+        execution, also where that took an older run over.
 
         Args:
             thread_id: The thread.
@@ -303,13 +325,28 @@ class LiveRuns:
         except RPCError as error:
             raise error_of_rpc(error, thread_id) from error
         except WorkflowFailureError as failure:
-            return result_of_failure(failure, thread_id, named)
+            result = result_of_failure(failure, thread_id, named)
+            if result["status"] == "cancelled":
+                return {**result, "runId": await self._run_of(thread_id, named)}
+            return result
+
+    async def _run_of(self, thread_id: str, chain: str) -> str:
+        """Return the run that a closed chain opened or took over; its own where nobody tells."""
+        with suppress(ClientError):
+            state = await self._query(thread_id, "state", LAST_LOOK_SECONDS, chain)
+            return _run_id(as_object(state) or {}) or chain
+        return chain
 
 
 def _run_id(state: JsonObject) -> str | None:
     """Return the run that a state is of; None before it has opened."""
     named = (as_object(state.get("run")) or {}).get("runId")
     return named if isinstance(named, str) else None
+
+
+def _warnings(told: JsonObject) -> Warnings:
+    listed = map(as_object, as_list(told.get("warnings")) or [])
+    return tuple(item for item in listed if item is not None)
 
 
 def _standing(thread_id: str, run_id: str, state: JsonObject) -> Standing | None:

@@ -25,6 +25,7 @@ class Look(Model):
         item: Which item of the innermost ``for_each`` it is at, counted from 1; None outside.
         items: How many that loop has; None where that is not shown.
         nodes: Its nodes by id.
+        warnings: What its start warned of, ``{"code", "message"}`` each.
     """
 
     run_id: str
@@ -34,6 +35,7 @@ class Look(Model):
     item: int | None = None
     items: int | None = None
     nodes: dict[str, NodeLook] = {}
+    warnings: tuple[JsonObject, ...] = ()
 
     @property
     def place(self) -> str:
@@ -45,8 +47,16 @@ class Look(Model):
         return f"loop round {self.round}, item {self.item} of {_count(self.items)}"
 
 
-def read_look(state: JsonObject, progress: Json) -> Look | None:
-    """Return what the queries ``state`` and ``progress`` tell; None before the run has opened."""
+def read_look(
+    state: JsonObject, progress: Json, warnings: tuple[JsonObject, ...] = ()
+) -> Look | None:
+    """Return what the queries of a run tell; None before the run has opened.
+
+    Args:
+        state: What query ``state`` answered.
+        progress: What query ``progress`` answered.
+        warnings: Those of query ``provenance``.
+    """
     run = as_object(state.get("run")) or {}
     if "runId" not in run:
         return None
@@ -63,6 +73,7 @@ def read_look(state: JsonObject, progress: Json) -> Look | None:
             node: NodeLook(status=shown["status"], executions=shown["executions"])
             for node, shown in (as_object(progress) or {}).items()
         },
+        warnings=warnings,
     )
 
 
@@ -71,6 +82,7 @@ def changes(before: Look | None, after: Look) -> list[str]:
     lines: list[str] = []
     if before is None or before.phase != after.phase:
         lines.append(f"run {after.run_id}: {after.phase}")
+    lines += new_warnings(before, after)
     if after.held_up and (before is None or before.held_up != after.held_up):
         lines.append(after.held_up)
     if after.place and (before is None or before.place != after.place):
@@ -80,6 +92,17 @@ def changes(before: Look | None, after: Look) -> list[str]:
         if look != seen.get(node) and look.status != UNSTARTED:
             lines.append(f"node {node}: {described(look)}")
     return lines
+
+
+def new_warnings(before: Look | None, after: Look) -> list[str]:
+    """Return what was warned of between two looks, one line each."""
+    seen = () if before is None else before.warnings
+    return [warning_line(warning) for warning in after.warnings if warning not in seen]
+
+
+def warning_line(warning: JsonObject) -> str:
+    """Return a warning as it is said while a run goes on."""
+    return f"warning: {warning.get('code')}: {warning.get('message')}"
 
 
 def described(look: NodeLook) -> str:

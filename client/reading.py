@@ -25,7 +25,7 @@ from seeding.model import JsonObject, as_object
 from seeding.tickets import OpenTicket
 
 DAMAGED = "damaged"
-"""The phase of a thread whose row in the list of threads is missing."""
+"""The phase of a thread whose rows in the lists of threads and runs do not fit its commits."""
 
 PART_BYTES = MAX_PAYLOAD_BYTES // 4
 """The most bytes each of ``data``, ``metadata`` and ``iterator`` shows by value."""
@@ -87,7 +87,7 @@ def messages_document(log: AsyncLogReader, thread_id: str) -> list[JsonObject]:
     forked = find_forked(log, thread_id)
     if forked is None:
         return log.messages(thread_id)
-    return log.messages(forked.origin, forked.checkpoint_id)
+    return log.messages(forked.origin, forked.point)
 
 
 def _run_block(view: StateView) -> JsonObject:
@@ -161,7 +161,7 @@ def threads_document(log: AsyncLogReader) -> list[JsonObject]:
     """Return every thread with where its latest run stands, in the order of their ids.
 
     A thread that was forked and has no run yet has the phase ``forked`` and names the
-    checkpoint it stands on; one whose row in the list is missing has the phase ``damaged``.
+    checkpoint it stands on; one that the lists do not lead to has the phase ``damaged``.
     """
     known = [
         *_threads_with_runs(log),
@@ -260,6 +260,7 @@ def events_document(
     """Return a page of what happened on a thread, oldest first.
 
     Raises:
+        InvalidRequest: ``after`` is no version there can be.
         UnknownThread: No run was ever opened on the thread.
         UnknownRun: The thread has no such run.
     """

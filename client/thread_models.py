@@ -55,7 +55,7 @@ class Standing(Model):
     Attributes:
         phase: ``awaiting`` or ``paused`` for a run that waits, else ``ended``.
         tickets: What it waits for.
-        warnings: ``{"code", "message"}`` each, of a run that waits; else the result has them.
+        warnings: What its start warned of, ``{"code", "message"}`` each.
         result: The result of a run that is over (contract 3).
     """
 

@@ -214,16 +214,18 @@ class Run:
 
     @workflow.query(name="provenance", description="Where the starting state came from")
     def query_provenance(self) -> Any:
-        """Return the start's source, what it passed over and what it cleared."""
-        seeded = self._engine.seeded
+        """Return the start's source, what it passed over, what it cleared and warned of."""
+        seeded, held = self._engine.seeded, self._engine.held
         if seeded is None:
             return None
+        # The opening step warns too, such as of an iterator that no loop of the graph takes.
+        warnings = seeded.warnings if held is None else list(held.facts.warnings)
         return {
             "runId": seeded.run_id,
             "runEpoch": seeded.run_epoch,
             "start": seeded.start,
             "cleared": seeded.cleared,
-            "warnings": seeded.warnings,
+            "warnings": warnings,
         }
 
     @workflow.query(name="refusals", description="Signals that were refused, the last 100")

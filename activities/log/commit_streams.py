@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, bindparam, select
 
 from activities.log.commit_checks import Bodies
+from activities.log.row_types import check_types
 from activities.log.tables import cells, commits, messages, run_rows
 
 _AT_ONCE = 200
 _RUNS = select(commits.c.run_id).where(commits.c.thread_id == bindparam("thread"))
+_TABLES = (commits, messages, cells, run_rows)
 _STREAMS: tuple[Select[Any], ...] = tuple(
     statement.execution_options(yield_per=_AT_ONCE)
     for statement in (
@@ -45,7 +47,11 @@ class AtVersion(NamedTuple):
 def versions_of(
     connection: Connection, thread_id: str
 ) -> Generator[Iterator[AtVersion], None, None]:
-    """Give everything of a thread by version, ascending."""
+    """Give everything of a thread by version, ascending.
+
+    Raises:
+        CorruptLog: While it is gone through: a row holds what its column is not for.
+    """
     with ExitStack() as opened:
         # A server's cursor is closed before its connection, also where a row ends the reading.
         results = [
@@ -70,4 +76,5 @@ def _tagged(
     rows: Iterable[Mapping[Any, Any]], index: int, column: str
 ) -> Iterator[tuple[int, int, Mapping[Any, Any]]]:
     for row in rows:
+        check_types(_TABLES[index], row)
         yield row[column], index, row

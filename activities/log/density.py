@@ -30,11 +30,16 @@ class Density:
         self._last_version = 0
         self._ordinals: dict[str, int] = {}
         self._counts: dict[str, int | None] = {}
+        self._founded: dict[str, None] = {}
 
     @property
     def last_version(self) -> int:
         """The highest version of a commit so far."""
         return self._last_version
+
+    def is_due(self, version: int) -> bool:
+        """Whether every commit of this version is there still: no branch was pruned so far."""
+        return version > self._highest
 
     def is_pruned(self, branch: str, version: int) -> bool:
         """Whether the run that committed ``version`` on a branch was pruned."""
@@ -46,6 +51,8 @@ class Density:
         if version != before + 1 and version - 1 > self._highest:
             yield f"commit {max(before, self._highest) + 1} is missing"
         self._last_version = version
+        if row["kind"] == "Ended" and self._floors.get(row["branch"]) == version:
+            self._founded[row["branch"]] = None
         due = self._ordinals.get(row["run_id"], -1) + 1
         jumped = due == 1 and row["kind"] == "Ended" and self.is_pruned(row["branch"], version)
         if row["ordinal"] != due and not jumped:
@@ -69,11 +76,18 @@ class Density:
             yield f"it counts {counted(row['message_count'], 'message')}, not {found}"
 
     def check_end(self) -> Iterator[str]:
-        """Yield whether the runs have another number of commits in all than the thread."""
+        """Yield whether the runs have another number of commits in all than the thread.
+
+        Also which floors are not where a run of their branch ended: what is at or below one
+        counts as pruned.
+        """
         expected = sum(last + 1 for last in self._ordinals.values())
         if expected != self._last_version:
             commits = counted(expected, "commit")
             yield f"its runs have {commits} and its last version is {self._last_version}"
+        for branch, version in self._floors.items():
+            if branch not in self._founded:
+                yield f"branch {branch!r} was pruned up to {version}, where no run of it ended"
 
     def _count(self, branch: str) -> int | None:
         if branch not in self._counts:

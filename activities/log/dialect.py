@@ -26,6 +26,7 @@ __all__ = [
     "open_engine",
     "open_reading_engine",
     "overwrite_deletions",
+    "reuses_space",
     "shown",
     "storage_errors",
     "structure_problems",
@@ -121,6 +122,11 @@ def overwrite_deletions(connection: Connection) -> None:
         sqlite_dialect.overwrite_deletions(connection)
 
 
+def reuses_space(engine: Engine) -> bool:
+    """Return whether the database uses the space of what was deleted again by itself."""
+    return engine.name == _POSTGRESQL
+
+
 def write_anew(engine: Engine) -> bool:
     """Write a log's file anew, so that nothing deleted is left in it and it takes no more space.
 
@@ -161,7 +167,7 @@ def storage_errors(doing: str, url: URL | None = None) -> Generator[None, None, 
     """
     try:
         yield
-    except (ValidationError, TypeError) as error:
+    except (ValidationError, TypeError, UnicodeDecodeError) as error:
         raise CorruptLog(
             f"the log holds a row that cannot be read, found while {doing}: {error}"
         ) from error

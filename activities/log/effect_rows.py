@@ -85,7 +85,11 @@ _STAYS = (
     "attempts",
     "status",
     "code",
+    "owner_epoch",
+    "begun_at",
+    "finished_at",
 )
+"""Every column but the outcome, which goes at the end of the run."""
 
 
 class EffectIntent(Model):
@@ -184,7 +188,12 @@ def begin_effect(connection: Connection, *, effect: EffectIntent, at: str) -> Ef
             outcome=_outcome_of(row),
         )
     attempt: int = row["attempts"] + 1
-    changed = {**row, "attempts": attempt, "owner_epoch": effect.owner_epoch}
+    changed = {
+        **row,
+        "attempts": attempt,
+        "owner_epoch": effect.owner_epoch,
+        "finished_at": None,
+    }
     connection.execute(
         _ATTEMPT,
         {
@@ -252,7 +261,7 @@ def finish_effect(
             "new_code": ended["code"],
             "new_outcome": ended["outcome"],
             "at": at,
-            "sum": _checksum_of(ended),
+            "sum": _checksum_of({**ended, "finished_at": at}),
         },
     )
     return True

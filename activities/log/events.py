@@ -15,11 +15,15 @@ from activities.log.encoding import load, verify_commit_row
 from activities.log.feed import CommitKind, EventRow, events_of
 from activities.log.floors import read_floors
 from activities.log.history import check_dense
+from activities.log.row_types import shown_value
 from activities.log.runs import read_run, read_thread_version
 from activities.log.tables import cells, commits, runs
-from seeding.errors import CorruptLog, UnknownRun, UnknownThread
+from seeding.errors import CorruptLog, InvalidRequest, UnknownRun, UnknownThread
 from seeding.model import as_object
 from seeding.request import EPHEMERAL
+
+MAX_VERSION = 2**63 - 1
+"""The largest version a database can hold."""
 
 _AT_ONCE = 200
 
@@ -69,10 +73,13 @@ def read_events(
             only so: it leaves nothing, and the versions it took are given again.
 
     Raises:
+        InvalidRequest: ``after`` is no version there can be.
         UnknownThread: No run was ever opened on the thread.
         UnknownRun: The thread has no such run.
         CorruptLog: A commit is missing, or is not what was accepted.
     """
+    if not 0 <= after <= MAX_VERSION:
+        raise InvalidRequest(f"version {after} is none: they go from 0 to {MAX_VERSION}")
     end = _last_version(connection, thread_id, run_id)
     floors = read_floors(connection, thread_id)
     found: list[EventRow] = []
@@ -161,6 +168,11 @@ def _changed_cells(
             "last": changing[-1]["thread_version"],
         }
         for version, cell, key in connection.execute(_CHANGED, parameters):
+            if not isinstance(key, str):
+                raise CorruptLog(
+                    f"a cell of thread {parameters['thread']} at version {version} holds "
+                    f"{shown_value(key)} as its key, which is a text"
+                )
             found.setdefault(version, []).append((cell, key))
     return found
 

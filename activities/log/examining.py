@@ -47,6 +47,7 @@ class Examining(LogConnection):
                 ephemeral run are given only so.
 
         Raises:
+            InvalidRequest: ``after`` is no version there can be.
             UnknownThread: No run was ever opened on the thread.
             UnknownRun: The thread has no such run.
             CorruptLog: A commit is missing, or is not what was accepted.
@@ -77,11 +78,16 @@ class Examining(LogConnection):
         try:
             for name in self.thread_names():
                 found.extend(self._verify_thread(name))
-            with self._reading("what belongs to no one thread") as connection:
-                found.extend(verify_shared(connection))
         except CorruptLog as error:
             found.append(Finding(thread_id=None, version=None, what=error.message))
-        return found
+        return [*found, *self._verify_shared()]
+
+    def _verify_shared(self) -> list[Finding]:
+        try:
+            with self._reading("what belongs to no one thread") as connection:
+                return verify_shared(connection)
+        except CorruptLog as error:
+            return [Finding(thread_id=None, version=None, what=error.message)]
 
     def _verify_thread(self, thread_id: str) -> list[Finding]:
         try:

@@ -9,7 +9,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.sql.selectable import FromClause
 
 from activities.log.tables import branches, floors, runs
-from seeding.errors import UnknownCheckpoint
+from seeding.errors import CorruptLog, UnknownCheckpoint
 from seeding.identity import CheckpointName, parse_checkpoint_id
 
 _FLOOR = select(floors.c.version).where(
@@ -40,8 +40,17 @@ def read_floor(connection: Connection, thread_id: str, branch: str) -> int:
 
 
 def read_floors(connection: Connection, thread_id: str) -> dict[str, int]:
-    """Return the floors of a thread's branches; those that were removed whole have one too."""
-    return {name: version for name, version in connection.execute(_FLOORS, {"thread": thread_id})}
+    """Return the floors of a thread's branches; those that were removed whole have one too.
+
+    Raises:
+        CorruptLog: One is no number.
+    """
+    found: dict[str, int] = {}
+    for name, version in connection.execute(_FLOORS, {"thread": thread_id}):
+        if not isinstance(version, int):
+            raise CorruptLog(f"the floor of branch {name!r} of thread {thread_id!r} is no number")
+        found[name] = version
+    return found
 
 
 def count_branches(connection: Connection, thread_id: str) -> int:

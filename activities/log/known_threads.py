@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, Table, bindparam, func, select
 
+from activities.log.row_types import shown_value
 from activities.log.tables import (
     branches,
     cells,
@@ -14,7 +15,7 @@ from activities.log.tables import (
     runs,
     threads,
 )
-from seeding.errors import UnknownThread
+from seeding.errors import CorruptLog, UnknownThread
 
 TABLES: Sequence[Table] = (commits, branches, messages, cells, effects, floors, threads, runs)
 """All have an index that begins with the thread, so that the next one is found by seeking."""
@@ -30,9 +31,21 @@ _ANY = tuple(
 
 
 def next_thread(connection: Connection, after: str) -> str | None:
-    """Return the first thread id behind ``after``, which '' is before; None behind the last."""
+    """Return the first thread id behind ``after``, which '' is before; None behind the last.
+
+    Raises:
+        CorruptLog: Behind the last one a table holds something that is no text.
+    """
     found = [connection.execute(each, {"after": after}).scalar() for each in _NEXT]
-    return min((name for name in found if name is not None), default=None)
+    names = [name for name in found if isinstance(name, str)]
+    if names:
+        return min(names)
+    for table, name in zip(TABLES, found, strict=True):
+        if name is not None:
+            raise CorruptLog(
+                f"a row of {table.name} holds {shown_value(name)} as its thread_id, which is a text"
+            )
+    return None
 
 
 def check_known(connection: Connection, thread_id: str) -> None:

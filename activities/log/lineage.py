@@ -24,8 +24,10 @@ _BRANCHES = (
 _FORKS = (
     select(branches)
     .where(
-        branches.c.thread_id.not_in(select(threads.c.thread_id)),
-        branches.c.thread_id.not_in(select(commits.c.thread_id)),
+        *(
+            ~select(table.c.thread_id).where(table.c.thread_id == branches.c.thread_id).exists()
+            for table in (threads, commits)
+        ),
     )
     .order_by(branches.c.thread_id)
 )

@@ -92,27 +92,42 @@ class ProjectionFold:
             self.made.tickets[ticket.ticket] = made
 
 
-def missing_commits(thread_id: str, stored: Projections, last: int) -> str | None:
+def missing_commits(thread_id: str, stored: Projections, last: int, beside: int = 0) -> str | None:
     """Return which commits a thread has lost at its end, or None where that cannot be said.
 
-    A single row of a list may be wrong by itself; where the head of the thread and a run agree
-    on a version that no commit has, it is the commit that is missing.
+    What came beside a commit proves it. A single row of a list may be wrong by itself; where the
+    head of the thread and a run agree on a version that no commit has, or one of them says so
+    and the other is gone, it is the commit that is missing.
 
     Args:
         thread_id: The thread.
         stored: Its lists as they are stored.
         last: The highest version of its commits.
+        beside: The highest version of its messages, cells and rows.
     """
+    listed = _listed_version(thread_id, stored, last)
+    end = max(listed, beside)
+    if end <= last:
+        return None
+    named = f"commit {end} is" if end == last + 1 else f"commits {last + 1} to {end} are"
+    seen = "the thread was at" if listed == end else "what came with it is of"
+    return f"{named} missing: {seen} version {end}, and the last commit is {last}"
+
+
+def _listed_version(thread_id: str, stored: Projections, last: int) -> int:
+    """Return the version behind ``last`` that the lists know of, 0 where they leave it open."""
     head = stored.threads.get(thread_id)
-    if head is None or head["version"] <= last:
-        return None
-    if all(run["last_version"] != head["version"] for run in stored.runs.values()):
-        return None
-    behind = "" if head["version"] == last + 1 else f" to {head['version']}"
-    return (
-        f"commit {last + 1}{behind} is missing: thread and run were at version {head['version']}, "
-        f"and the last commit is {last}"
-    )
+    own = [run["last_version"] for run in stored.runs.values() if run["thread_id"] == thread_id]
+    # A row of a list that is damaged may hold no number.
+    runs = [version for version in own if isinstance(version, int)]
+    furthest: int = max(runs, default=0)
+    if head is None:
+        return furthest if furthest > last else 0
+    version = head["version"]
+    if not isinstance(version, int) or version <= last:
+        return 0
+    alone = head["head_run_id"] not in stored.runs and last > 0
+    return version if version in runs or alone else 0
 
 
 def differing_columns(stored: Mapping[str, Any] | None, made: Mapping[str, Any] | None) -> str:

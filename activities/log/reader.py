@@ -15,6 +15,7 @@ from activities.log import (
     rows,
     runs,
     states,
+    whole_lists,
 )
 from activities.log.effect_rows import StoredEffect
 from activities.log.examining import Examining
@@ -128,9 +129,9 @@ class LogReader(Examining):
             return lineage.without_run(connection, thread_id)
 
     def threads_without_head(self) -> list[str]:
-        """Return the threads whose row in the list of threads is missing, by their ids."""
+        """Return the threads whose rows do not lead to their latest run, by their ids."""
         with self._reading("the threads") as connection:
-            return runs.read_threads_without_head(connection)
+            return whole_lists.read_threads_without_head(connection)
 
     def forks(self) -> list[StoredBranch]:
         """Return the branches of threads that no run was opened on yet, by thread."""
@@ -256,10 +257,14 @@ class LogReader(Examining):
         with self._reading(f"run {run_id}") as connection:
             return rows.read_all_outputs(connection, run_id)
 
-    def completed(self, run_id: str) -> int:
-        """Return how many commits of a run say that a node completed."""
+    def completed_outputs(self, run_id: str) -> list[RunRow]:
+        """Return what :meth:`all_outputs` returns, one for each completion of a node.
+
+        Raises:
+            CorruptLog: They are more or fewer than the completions that the commits tell of.
+        """
         with self._reading(f"run {run_id}") as connection:
-            return rows.count_completed(connection, run_id)
+            return rows.read_completed_outputs(connection, run_id)
 
     def rows(
         self, run_id: str, kind: str, node_id: str, occurrence: int, up_to_count: int

@@ -11,6 +11,7 @@ from activities.log.projecting import missing_commits
 from activities.log.projections import (
     make_projections,
     read_projections,
+    read_version_beside,
     remove_stray_tickets,
     write_projections,
 )
@@ -89,7 +90,9 @@ def _rebuild(connection: Connection, *, thread_id: str) -> RebuiltThread:
     made = make_projections(connection, thread_id)
     stored = read_projections(connection, thread_id)
     head = made.threads.get(thread_id)
-    missing = missing_commits(thread_id, stored, 0 if head is None else head["version"])
+    last = 0 if head is None else head["version"]
+    beside = read_version_beside(connection, thread_id)
+    missing = missing_commits(thread_id, stored, last, beside)
     if missing is not None:
         raise CorruptLog(f"{missing}; its lists stay as they are")
     heads, runs, tickets = write_projections(connection, stored, made)

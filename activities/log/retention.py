@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from activities.log import pruning
 from activities.log.deleting import delete_thread, read_deletable
-from activities.log.dialect import storage_errors, write_anew
+from activities.log.dialect import reuses_space, storage_errors, write_anew
 from activities.log.facts import read_thread_head
 from activities.log.log_writer import LogWriter
 from activities.log.pruning_plan import PruneRule
@@ -91,6 +91,11 @@ class Retention(LogWriter):
             False where somebody else reads or writes the file for too long, and on a server.
         """
         return submit(self._writer, self._write_anew).result()
+
+    @property
+    def reuses_space(self) -> bool:
+        """Whether the log is on a server, which uses the space of what went again by itself."""
+        return reuses_space(self._engine)
 
     def _write_anew(self) -> bool:
         with storage_errors("writing the log's file anew"):

@@ -18,6 +18,7 @@ from activities.log.floors import check_kept
 from activities.log.run_points import NEWEST, own_places, read_run_points
 from activities.log.tables import commits, run_rows, runs
 from seeding.commits import PositionHead, RunRow
+from seeding.counting import counted
 from seeding.errors import CorruptLog, UnknownCheckpoint
 from seeding.identity import checkpoint_id
 from seeding.model import Json, JsonObject
@@ -144,12 +145,23 @@ def read_all_outputs(connection: Connection, run_id: str) -> list[RunRow]:
     return list(_output_rows(connection, run_id))
 
 
-def count_completed(connection: Connection, run_id: str) -> int:
-    """Return how many commits of a run, and of those it goes on with, say that a node completed."""
-    return sum(
+def read_completed_outputs(connection: Connection, run_id: str) -> list[RunRow]:
+    """Return all output rows of a run, of which every completion of a node leaves one.
+
+    Raises:
+        CorruptLog: The commits tell of more completions, or of fewer.
+    """
+    found = read_all_outputs(connection, run_id)
+    completed = sum(
         connection.execute(_COMPLETED, {"run": point.run_id, "version": point.up_to}).scalar_one()
-        for point in read_run_points(connection, run_id, NEWEST)
+        for point in read_run_points(connection, run_id)
     )
+    if len(found) != completed:
+        raise CorruptLog(
+            f"run {run_id} has {counted(len(found), 'output')} of {completed}; fermata verify says "
+            "which are missing"
+        )
+    return found
 
 
 def read_values(

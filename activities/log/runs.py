@@ -1,6 +1,5 @@
 """Reading runs, threads and tickets."""
 
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,9 +8,14 @@ from sqlalchemy import Connection, Select, bindparam, select
 from activities.log.encoding import load, load_or_none
 from activities.log.floors import above_floor
 from activities.log.stored import StoredRun, StoredThread
-from activities.log.tables import commits, run_owners, runs, threads, tickets
+from activities.log.tables import run_owners, runs, threads, tickets
+from activities.log.whole_lists import (
+    check_all_runs,
+    check_awaited,
+    check_new_run,
+    check_new_thread,
+)
 from seeding.commits import EndCause, RunPoint
-from seeding.errors import CorruptLog
 from seeding.model import JsonObject
 from seeding.tickets import OpenTicket, Ticket, TicketClosing
 
@@ -21,10 +25,12 @@ _RUNS: Select[Any] = select(
     above_floor(runs, runs.c.last_version).label("kept"),
 ).join_from(runs, threads, threads.c.thread_id == runs.c.thread_id)
 _RUN = _RUNS.where(runs.c.run_id == bindparam("run"))
-_LATEST = _RUNS.where(
-    threads.c.thread_id == bindparam("thread"), runs.c.run_id == threads.c.head_run_id
+# No run is opened before the one before it has ended, so the last commit is the latest run's.
+_LATEST_RUNS = _RUNS.where(
+    runs.c.run_id == threads.c.head_run_id, runs.c.last_version == threads.c.version
 )
-_HEADS = _RUNS.where(runs.c.run_id == threads.c.head_run_id).order_by(threads.c.thread_id)
+_LATEST = _LATEST_RUNS.where(threads.c.thread_id == bindparam("thread"))
+_HEADS = _LATEST_RUNS.order_by(threads.c.thread_id)
 _OF_THREAD = _RUNS.where(runs.c.thread_id == bindparam("thread")).order_by(runs.c.opened_version)
 _OF_KEY = _OF_THREAD.where(runs.c.idempotency_key == bindparam("key")).limit(1)
 _OF_CHAIN = (
@@ -41,14 +47,6 @@ _EPOCH = (
     .limit(1)
 )
 _VERSION = select(threads.c.version).where(threads.c.thread_id == bindparam("thread"))
-_ANY_COMMIT = select(commits.c.run_id).where(commits.c.thread_id == bindparam("thread")).limit(1)
-_THREAD_OF_RUN = select(commits.c.thread_id).where(commits.c.run_id == bindparam("run")).limit(1)
-_WITHOUT_HEAD = (
-    select(commits.c.thread_id)
-    .where(commits.c.ordinal == 0, commits.c.thread_id.not_in(select(threads.c.thread_id)))
-    .distinct()
-    .order_by(commits.c.thread_id)
-)
 _TICKETS = select(
     tickets.c.ticket, tickets.c.body, tickets.c.created_at, tickets.c.deadline
 ).order_by(tickets.c.opened_version, tickets.c.place)
@@ -73,13 +71,11 @@ def read_run(connection: Connection, run_id: str) -> StoredRun | None:
     """Return a run by its id.
 
     Raises:
-        CorruptLog: The run has commits, and what is derived from them is not there.
+        CorruptLog: The run has commits, and is not in the lists that are made of them.
     """
     found = _one(connection, _RUN, {"run": run_id})
     if found is None:
-        thread_id = connection.execute(_THREAD_OF_RUN, {"run": run_id}).scalar()
-        if thread_id is not None:
-            raise _underived(thread_id, f"run {run_id}")
+        check_new_run(connection, run_id)
     return found
 
 
@@ -87,24 +83,12 @@ def read_latest_run(connection: Connection, thread_id: str) -> StoredRun | None:
     """Return the run opened last on a thread.
 
     Raises:
-        CorruptLog: The thread has commits, and what is derived from them is not there.
+        CorruptLog: The thread has commits, and the lists do not lead to its latest run.
     """
     found = _one(connection, _LATEST, {"thread": thread_id})
-    if found is None and connection.execute(_ANY_COMMIT, {"thread": thread_id}).first() is not None:
-        raise _underived(thread_id, f"thread {thread_id!r}")
+    if found is None:
+        check_new_thread(connection, thread_id)
     return found
-
-
-def read_threads_without_head(connection: Connection) -> list[str]:
-    """Return the threads that have commits and are not in the list of threads, by their ids."""
-    return list(connection.execute(_WITHOUT_HEAD).scalars())
-
-
-def _underived(thread_id: str, whose: str) -> CorruptLog:
-    return CorruptLog(
-        f"{whose} has commits, and its row in a list that is made of them is missing; "
-        f"fermata rebuild {shlex.quote(thread_id)} makes it again"
-    )
 
 
 def read_run_of_key(connection: Connection, thread_id: str, key: str) -> StoredRun | None:
@@ -119,8 +103,15 @@ def read_run_of_chain(connection: Connection, chain_id: str) -> StoredRun | None
 
 
 def read_runs(connection: Connection, thread_id: str) -> list[StoredRun]:
-    """Return the runs of a thread, oldest first."""
+    """Return the runs of a thread, oldest first.
+
+    Raises:
+        CorruptLog: The thread has commits of a run that is not there.
+    """
     rows = connection.execute(_OF_THREAD, {"thread": thread_id}).mappings().all()
+    if not rows:
+        check_new_thread(connection, thread_id)
+    check_all_runs(thread_id, rows)
     return [_run(connection, row) for row in rows]
 
 
@@ -139,8 +130,15 @@ def read_highest_epoch(connection: Connection, thread_id: str) -> int:
 
 
 def read_thread_version(connection: Connection, thread_id: str) -> int:
-    """Return a thread's version, 0 where it has no commit."""
-    return connection.execute(_VERSION, {"thread": thread_id}).scalar() or 0
+    """Return a thread's version, 0 where it has no commit.
+
+    Raises:
+        CorruptLog: The thread has commits, and its head is not there.
+    """
+    version = connection.execute(_VERSION, {"thread": thread_id}).scalar()
+    if version is None:
+        check_new_thread(connection, thread_id)
+    return version or 0
 
 
 def read_open_tickets(connection: Connection, run_id: str) -> tuple[OpenTicket, ...]:
@@ -158,10 +156,17 @@ def read_open_tickets_at(
 def read_all_open_tickets(
     connection: Connection, thread_id: str | None = None
 ) -> tuple[OpenTicket, ...]:
-    """Return the open tickets of one thread, or of all."""
-    if thread_id is None:
-        return _tickets(connection, _ALL_OPEN, {})
-    return _tickets(connection, _ALL_OPEN.where(tickets.c.thread_id == thread_id), {})
+    """Return the open tickets of one thread, or of all.
+
+    Raises:
+        CorruptLog: A run waits for one that is not there.
+    """
+    of_thread = (
+        _ALL_OPEN if thread_id is None else _ALL_OPEN.where(tickets.c.thread_id == thread_id)
+    )
+    found = _tickets(connection, of_thread, {})
+    check_awaited(connection, [item.body.ticket for item in found], thread_id=thread_id)
+    return found
 
 
 def read_closed_tickets(connection: Connection, run_id: str, limit: int) -> list[TicketClosing]:
@@ -186,8 +191,8 @@ def _run(connection: Connection, row: Mapping[Any, Any]) -> StoredRun:
     cause = load_or_none(row["cause"], where)
     waiting = row["phase"] == "awaiting"
     open_tickets = read_open_tickets(connection, run_id) if waiting else ()
-    if waiting and not open_tickets:
-        raise _underived(row["thread_id"], f"run {run_id}, which waits,")
+    if waiting:
+        check_awaited(connection, [item.body.ticket for item in open_tickets], run_id=run_id)
     return StoredRun(
         run_id=run_id,
         thread_id=row["thread_id"],

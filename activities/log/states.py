@@ -14,6 +14,7 @@ from activities.log.rows import head_of, read_commit_row, read_values
 from activities.log.run_points import own_places, read_run_points
 from activities.log.runs import read_latest_run, read_open_tickets_at, read_run
 from activities.log.stored import RunPhase, StateView, StoredRun
+from activities.log.whole_lists import check_tickets
 from seeding.commits import BranchPoint, Disposition, PositionHead
 from seeding.errors import CorruptLog, UnknownCheckpoint, UnknownThread
 from seeding.fold import STATE_CELL, outcome_of
@@ -72,6 +73,13 @@ def read_state(
     lineage = lineage_of(connection, row)
     said = _disposition(row)
     version: int = row["thread_version"]
+    waiting = read_open_tickets_at(connection, run.run_id, version) if said.tickets else ()
+    check_tickets(
+        thread_id,
+        run.run_id,
+        [reference.ticket for reference in said.tickets],
+        [item.body.ticket for item in waiting],
+    )
     return StateView(
         state=_state(connection, row, lineage, said, messages=messages),
         message_count=row["message_count"],
@@ -80,9 +88,7 @@ def read_state(
         version=version,
         branch=row["branch"],
         phase=_phase(row),
-        open_tickets=(
-            read_open_tickets_at(connection, run.run_id, version) if said.tickets else ()
-        ),
+        open_tickets=waiting,
         run=run,
     )
 

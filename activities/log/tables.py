@@ -187,7 +187,7 @@ effects = Table(
     Index("effects_of_thread", "thread_id", "begun_at"),
 )
 """The effect ledger: one row a key. ``status`` is ``begun``, ``done``, ``asked`` or ``failed``;
-``outcome`` is what the call came to, kept until its run ends, and then ``checksum`` is 0;
+``outcome`` is what the call came to, kept until its run ends, as is its part of ``checksum``;
 ``attempts`` is also the fence that the newest attempt holds. A row that is still ``begun`` and has
 a ``code`` failed in a way that may be tried again."""
 

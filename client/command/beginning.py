@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from client.command.output import complain, print_json, print_line
 from client.command.people import print_standing
 from client.command.watching import judge, watched
+from client.looking import warning_line
 from client.thread_models import Standing, StartedRun
 from client.threads import Threads
 from seeding.errors import ClientError, FermataError
@@ -56,11 +57,11 @@ async def begun(threads: Threads, thread: str, request: RunRequest, asked: Watch
     if opened is None:
         why = await _why_waiting(threads, thread)
         complain(f"no worker has taken the run up within {within:g} s; {why}")
-    warnings = () if opened is None else await _warned(threads, thread)
     if not asked.watch:
-        return Begun(known, warnings)
+        return Begun(known, () if opened is None else await _warned(threads, thread))
+    # It says what the start warned of as soon as the run has opened, however late that is.
     standing = await watched(threads, thread, started.run_id, asked.timeout)
-    return Begun(known, warnings, standing)
+    return Begun(known, standing.warnings, standing)
 
 
 async def _why_waiting(threads: Threads, thread: str) -> str:
@@ -78,7 +79,7 @@ async def _warned(threads: Threads, thread: str) -> tuple[JsonObject, ...]:
     except ClientError:
         return ()
     for warning in warnings:
-        complain(f"warning: {warning.get('code')}: {warning.get('message')}")
+        complain(warning_line(warning))
     return warnings
 
 
@@ -94,6 +95,6 @@ def finish(begun: Begun, asked: Watching) -> None:
         warned = {"warnings": list(begun.warnings)}
         print_json({**begun.started.to_json(), **warned, **seen})
     elif standing is not None:
-        print_standing(standing, told=begun.warnings)
+        print_standing(standing)
     if standing is not None:
         judge(standing)

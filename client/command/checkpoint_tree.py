@@ -21,6 +21,11 @@ def print_checkpoints(checkpoints: Sequence[JsonObject]) -> None:
         wide.print(tree)
 
 
+def print_stands_on(branch: str, point: str) -> None:
+    """Print the branch of a thread that was forked and has no checkpoint of its own yet."""
+    print_line(f"{_branch_line(branch, point)}, without a checkpoint of its own")
+
+
 def checkpoint_trees(checkpoints: Sequence[JsonObject]) -> list[Tree]:
     """Return one tree for each branch that stands on no other checkpoint of the list.
 
@@ -39,11 +44,14 @@ def checkpoint_trees(checkpoints: Sequence[JsonObject]) -> list[Tree]:
                 branches[branch] = known[parent].add(_line(f"branch {branch}"))
             else:
                 # Its parent is another thread's, or was pruned, or there is none.
-                origin = f" on {parent}" if parent else ""
-                branches[branch] = Tree(_line(f"branch {branch}{origin}"))
+                branches[branch] = Tree(_line(_branch_line(branch, parent)))
                 roots.append(branches[branch])
         known[row["id"]] = branches[branch].add(_line(_described(row)))
     return roots
+
+
+def _branch_line(branch: str, parent: str | None) -> str:
+    return f"branch {branch} on {parent}" if parent else f"branch {branch}"
 
 
 def _described(row: JsonObject) -> str:

@@ -30,7 +30,7 @@ def print_state(state: JsonObject) -> None:
         f"checkpoint {run.get('checkpointId')} on branch {run.get('branch')}",
     ]
     if run.get("runId") is None:
-        lines = [f"forked from {run.get('forkedFrom')}, without a run of its own"]
+        lines = [f"{run.get('phase')} from {run.get('forkedFrom')}, no run yet"]
     if state.get("currentNodeId"):
         lines.append(f"at node {state['currentNodeId']}, iteration {state['iterationCount']}")
     iterator = as_object(state.get("iterator"))
@@ -218,30 +218,18 @@ def print_provenance(provenance: JsonObject) -> None:
         )
 
 
-def print_standing(standing: Standing, told: Sequence[JsonObject] = ()) -> None:
-    """Print what a watched run came to.
-
-    Args:
-        standing: Where it stands.
-        told: Warnings that were said before.
-    """
+def print_standing(standing: Standing) -> None:
+    """Print what a watched run came to, and what its start warned of."""
     for ticket in standing.tickets:
         _print_waiting(standing.thread_id, ticket.to_json())
     result = standing.result
-    if result is None:
-        _print_warnings(standing.warnings, told)
-        return
-    print_line(f"ended: {result.get('status')}")
-    results = as_object(result.get("results")) or {}
-    for key, value in results.items():
-        print_line(f"  {key} = {json.dumps(value, ensure_ascii=False)}")
-    _print_warnings(_objects(result.get("warnings")), told)
-
-
-def _print_warnings(warnings: Sequence[JsonObject], told: Sequence[JsonObject]) -> None:
-    for warning in warnings:
-        if warning not in told:
-            print_line(f"warning {warning.get('code')}: {warning.get('message')}")
+    if result is not None:
+        print_line(f"ended: {result.get('status')}")
+        results = as_object(result.get("results")) or {}
+        for key, value in results.items():
+            print_line(f"  {key} = {json.dumps(value, ensure_ascii=False)}")
+    for warning in standing.warnings:
+        print_line(f"warning {warning.get('code')}: {warning.get('message')}")
 
 
 def _objects(value: Json) -> list[JsonObject]:

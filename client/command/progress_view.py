@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from client.command.output import complain, printable
-from client.looking import UNSTARTED, Look, changes
+from client.looking import UNSTARTED, Look, changes, new_warnings
 
 _STYLES = {
     "running": "bold cyan",
@@ -54,6 +54,8 @@ class ProgressView:
     def show(self, look: Look) -> None:
         """Show how the run stands now."""
         if self._live is not None:
+            for line in new_warnings(self._last, look):
+                complain(line)  # Stays above the table, which moves on.
             self._live.update(progress_table(self._thread_id, look), refresh=True)
         else:
             for line in changes(self._last, look):

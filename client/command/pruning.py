@@ -58,14 +58,15 @@ def prune(
         with open_writable_log(settings().log_url) as log:
             report = log.prune(thread, older_than=age, keep=keep, apply=True)
             shrunk = log.write_anew() if shrink else None
+            on_server = log.reuses_space
     else:
         with open_log(settings().log_url) as log:
             report = log.prunable(PruneRule.older_than(age, datetime.now(UTC), keep), thread)
-            shrunk = None
+            shrunk, on_server = None, False
     if as_json:
         print_json({**report.to_json(), "shrunk": shrunk})
     else:
-        _print(report, shrunk)
+        _print(report, shrunk, on_server=on_server)
 
 
 def _age(text: str) -> timedelta:
@@ -75,7 +76,7 @@ def _age(text: str) -> timedelta:
         raise typer.BadParameter(error.message, param_hint="--older-than") from error
 
 
-def _print(report: PruneReport, shrunk: bool | None) -> None:
+def _print(report: PruneReport, shrunk: bool | None, *, on_server: bool) -> None:
     columns = ("thread", "branch", "goes", "runs", "commits", "checkpoints", "messages", "bytes")
     rows: list[tuple[str | int, ...]] = []
     for item in report.branches:
@@ -85,5 +86,7 @@ def _print(report: PruneReport, shrunk: bool | None) -> None:
     print_table(columns, rows, empty="nothing is old enough to go")
     if report.branches and not report.applied:
         print_line("nothing was written; add --apply to remove it")
-    if shrunk is False:
-        print_line("the file was not written anew: others hold it open, or it is on a server")
+    if shrunk is False and on_server:
+        print_line("nothing is written anew on a server, which uses the space again by itself")
+    elif shrunk is False:
+        print_line("the file was not written anew: others hold it open")

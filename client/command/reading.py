@@ -10,10 +10,11 @@ from activities.log import AsyncLogReader
 from client import reading
 from client.command import people
 from client.command.arguments import AsJson, Thread, examples
-from client.command.checkpoint_tree import print_checkpoints
+from client.command.checkpoint_tree import print_checkpoints, print_stands_on
 from client.command.connecting import hush
 from client.command.event_view import print_events
 from client.command.output import print_json
+from client.forked_threads import find_forked
 from client.log_opening import open_log
 from client.settings import settings
 from client.waiting import tickets_document
@@ -84,7 +85,15 @@ def checkpoints(thread: Thread, as_json: AsJson = False) -> None:
 
     With --json they are one flat list, in which each names its parent.
     """
-    _show(lambda log: reading.checkpoints_document(log, thread), print_checkpoints, as_json)
+    with open_log(settings().log_url) as log:
+        rows = reading.checkpoints_document(log, thread)
+        forked = None if rows else find_forked(log, thread)
+    if as_json:
+        print_json(rows)
+    elif forked is not None:
+        print_stands_on(forked.branch.name, forked.point)
+    else:
+        print_checkpoints(rows)
 
 
 def tickets(

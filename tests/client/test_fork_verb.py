@@ -7,6 +7,7 @@ from command_runner import Answer
 from written_log import WrittenThread
 
 from activities.log import CommitLog
+from tests.log.log_writer import change
 
 Fermata = Callable[..., Answer]
 
@@ -90,7 +91,10 @@ class TestFork:
             assert fermata(verb, "bob", "--json").document == []
         for verb in ("state", "messages", "runs", "checkpoints", "tickets"):
             assert fermata(verb, "bob").code == 0
-        assert f"forked from {named}" in fermata("state", "bob").out
+        assert f"forked from {named}, no run yet" in fermata("state", "bob").out
+        assert fermata("checkpoints", "bob").out == (
+            f"branch main on {named}, without a checkpoint of its own\n"
+        )
         assert fermata("threads", "--json").document[1]["forkedFrom"] == named
 
     def test_forked_at_an_end_it_shows_what_the_next_turn_keeps(
@@ -105,6 +109,20 @@ class TestFork:
         state = fermata("state", "bob", "--json").document
         assert (state["status"], state["isComplete"], state["currentNodeId"]) == (None, False, "")
         assert (state["data"], state["messages"]) == (ended["data"], ended["messages"])
+
+    @pytest.mark.parametrize("verb", ["state", "messages", "checkpoints"])
+    def test_a_lost_point_is_not_taken_for_what_the_other_thread_came_to_since(
+        self, fermata: Fermata, log: CommitLog, log_url: str, verb: str
+    ) -> None:
+        point = log.checkpoint("R:3")
+        assert point is not None
+        fermata("fork", "alice", "--at", "R:3", "--to", "bob")
+        change(log_url, "DELETE FROM commits WHERE run_id = 'R' AND ordinal = 3")
+
+        assert fermata(verb, "bob").refusal == (
+            f"CorruptLog: thread 'bob' was forked from thread 'alice' at its commit "
+            f"{point.version}, which is missing; see `fermata verify alice`"
+        )
 
     @pytest.mark.parametrize(
         ("arguments", "said"),

@@ -72,6 +72,13 @@ class TestChanges:
 
         assert changes(LOOK, after) == ["run R: running", "node gate: completed"]
 
+    def test_a_warning_is_one_line_once(self) -> None:
+        warned = LOOK.model_copy(update={"warnings": ({"code": "c", "message": "mind this"},)})
+
+        assert changes(None, warned)[:2] == ["run R: awaiting", "warning: c: mind this"]
+        assert changes(LOOK, warned) == ["warning: c: mind this"]
+        assert changes(warned, warned) == []
+
     def test_nothing_new_is_no_line(self) -> None:
         assert changes(LOOK, LOOK) == []
 

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from command_runner import Answer
@@ -108,6 +109,76 @@ class TestRebuild:
         assert answer.code == 1
         assert answer.out.startswith("thread alice stays as it is: commit 9 of thread alice is not")
 
+    def test_a_thread_that_lost_its_last_commit_is_named_and_its_lists_stay(
+        self, fermata: Command, turns: WrittenThread, change: Callable[[str], None]
+    ) -> None:
+        before = fermata("threads").out
+        change("DELETE FROM commits WHERE thread_version = 10")
+
+        said = "commit 10 is missing: the thread was at version 10, and the last commit is 9"
+        assert f"thread alice: {said}" in fermata("verify").out.splitlines()
+        answer = fermata("rebuild")
+
+        assert (answer.code, answer.out) == (
+            1,
+            f"thread alice stays as it is: {said}; its lists stay as they are\n",
+        )
+        assert fermata("threads").out == before
+
+
+@pytest.mark.parametrize("verb", [("verify",), ("rebuild",), ("prune",), ("prune", "--apply")])
+def test_a_file_that_holds_no_log_is_refused_and_stays_empty(
+    fermata: Command, log_url: str, verb: tuple[str, ...]
+) -> None:
+    file = Path(log_url.removeprefix("sqlite:///"))
+    file.touch()
+
+    assert fermata(*verb).refusal.startswith(f"LogError: there is no log at {log_url}")
+    assert file.stat().st_size == 0
+
+
+class TestAMissingRow:
+    def test_a_thread_that_is_not_in_the_list_is_listed_as_damaged(
+        self, fermata: Command, turns: WrittenThread, change: Callable[[str], None]
+    ) -> None:
+        WrittenThread(turns.log, "bob").open("B")
+        change("DELETE FROM threads WHERE thread_id = 'alice'")
+
+        assert [
+            (row["threadId"], row["phase"]) for row in fermata("threads", "--json").document
+        ] == [("alice", "damaged"), ("bob", "running")]
+        assert [line.split()[:2] for line in fermata("threads").out.splitlines()[1:]] == [
+            ["alice", "damaged"],
+            ["bob", "running"],
+        ]
+        said = (
+            "CorruptLog: thread 'alice' has commits, and the lists of threads and runs do not "
+            "lead to its latest run; fermata rebuild alice makes it again"
+        )
+        for verb in ("state", "runs", "messages", "tickets", "effects", "events", "checkpoints"):
+            assert fermata(verb, "alice").refusal == said
+        assert fermata("rebuild").code == 0
+        assert fermata("state", "alice").code == 0
+
+    def test_a_result_without_one_of_its_outputs_is_not_shown(
+        self, fermata: Command, turns: WrittenThread, change: Callable[[str], None]
+    ) -> None:
+        change("DELETE FROM run_rows WHERE kind = 'output' AND node_id = 'gate'")
+
+        assert fermata("runs", "alice").refusal == (
+            "CorruptLog: run R has 5 outputs of 6; fermata verify says which are missing"
+        )
+
+    def test_checkpoints_without_a_commit_are_not_shown(
+        self, fermata: Command, turns: WrittenThread, change: Callable[[str], None]
+    ) -> None:
+        change("DELETE FROM commits WHERE thread_version = 3")
+
+        assert fermata("checkpoints", "alice").refusal == (
+            "CorruptLog: run R of thread 'alice' has 8 commits of 9; fermata verify says which "
+            "are missing"
+        )
+
 
 class TestEvents:
     def test_rows_have_the_shape_of_the_reference(
@@ -154,3 +225,11 @@ class TestEvents:
         assert fermata("events", "alice", "--after", "10", "--json").document == []
         assert fermata("events", "alice", "--limit", "0").out == "no events\n"
         assert fermata("events", "alice", "--limit", "-1").code == 2
+
+    def test_a_version_that_no_log_can_have_is_refused(
+        self, fermata: Command, turns: WrittenThread
+    ) -> None:
+        assert fermata("events", "alice", "--after", "9" * 20).refusal == (
+            f"InvalidRequest: version {'9' * 20} is none: they go from 0 to 9223372036854775807"
+        )
+        assert fermata("events", "alice", "--after", "9223372036854775807").out == "no events\n"

@@ -129,6 +129,18 @@ def test_shrinking_makes_the_file_smaller(
     assert file.stat().st_size < before - 30 * 30_000
 
 
+def test_shrinking_says_that_a_server_uses_its_space_again_by_itself(
+    fermata: Command, monkeypatch: pytest.MonkeyPatch, postgresql_url: str
+) -> None:
+    with CommitLog.open(postgresql_url) as log:
+        WrittenThread(log).open()
+    monkeypatch.setenv("FERMATA_LOG_URL", postgresql_url)
+
+    said = fermata("prune", "--apply", "--shrink").out.splitlines()
+
+    assert said[-1] == "nothing is written anew on a server, which uses the space again by itself"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

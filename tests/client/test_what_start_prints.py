@@ -1,9 +1,21 @@
 """``start`` names the run that goes on, or none, and says at once what it warns of."""
 
+import asyncio
 import json
 
 import pytest
 from live_stage import REVIEW, SOON, Served
+
+from client.looking import Look
+from seeding.model import JsonObject
+
+RESTING: JsonObject = {
+    "graph": {
+        "id": "resting",
+        "nodes": [{"id": "rest", "type": "delay", "config": {"duration": "1h"}}],
+        "edges": [],
+    }
+}
 
 
 async def lost_while_paused(served: Served, thread: str) -> str:
@@ -29,7 +41,7 @@ async def test_a_start_that_takes_a_run_over_prints_that_runs_id(
     ]
     if watch:
         assert any(line.startswith("waits for: approval at gate") for line in lines)
-        assert not any(line.startswith("warning") for line in lines)
+        assert lines[-1].startswith("warning pinned_graph: ")
 
 
 async def test_with_json_a_watched_takeover_has_one_run_id_and_its_warnings(
@@ -72,7 +84,7 @@ async def test_a_refused_start_prints_no_run(
     assert answer.err.startswith("UnknownGraph: ")
 
 
-async def test_a_watch_says_what_the_start_warned_of_where_the_run_waits(
+async def test_a_watch_says_what_the_start_warned_of_at_once_and_where_the_run_waits(
     here: Served, thread: str
 ) -> None:
     run = await lost_while_paused(here, thread)
@@ -80,6 +92,59 @@ async def test_a_watch_says_what_the_start_warned_of_where_the_run_waits(
 
     watched = await here.answer("watch", thread)
 
-    assert any(line.startswith("warning pinned_graph: ") for line in watched.out.splitlines())
-    told = json.loads((await here.answer("watch", thread, "--json")).out)
-    assert (told["runId"], [item["code"] for item in told["warnings"]]) == (run, ["pinned_graph"])
+    told = watched.err.splitlines()
+    assert told[0] == f"run {run}: awaiting"
+    assert told[1].startswith("warning: pinned_graph: ")
+    assert watched.out.splitlines()[-1].startswith("warning pinned_graph: ")
+    shown = json.loads((await here.answer("watch", thread, "--json")).out)
+    assert (shown["runId"], [item["code"] for item in shown["warnings"]]) == (run, ["pinned_graph"])
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"checkpointId": "gone:1"}, "unknown_checkpoint"),
+        # This one is no warning of the start activity: the opening step finds it out.
+        ({"initialSnapshot": {"iterator": {"items": [1], "index": 0}}}, "iterator_not_used"),
+    ],
+    ids=["of-the-start", "of-the-first-step"],
+)
+async def test_a_warning_is_told_while_the_run_goes_on(
+    here: Served, thread: str, given: JsonObject, code: str
+) -> None:
+    looks: list[Look] = []
+    seen = asyncio.Event()
+
+    def look(now: Look) -> None:
+        looks.append(now)
+        seen.set()
+
+    await here.threads.start(thread, {**RESTING, **given})
+    waiting = asyncio.create_task(here.threads.wait(thread, within=SOON, on_look=look))
+    async with asyncio.timeout(SOON):
+        await seen.wait()
+
+    first = [item["code"] for item in looks[0].warnings]
+    assert (looks[0].phase, first) == ("running", [code])
+    await here.threads.cancel(thread)
+    ended = await waiting
+    assert (ended.phase, [item["code"] for item in ended.warnings]) == ("ended", [code])
+
+
+async def test_a_repeated_start_of_a_cancelled_run_names_that_run(
+    here: Served, thread: str
+) -> None:
+    options = ("start", thread, "expense-review", "--input", "items.value=[150]", "--key", "k")
+    begun = (await here.answer(*options, "--json")).document
+    await here.threads.wait(thread, within=SOON)
+    await here.threads.cancel(thread)
+    await here.threads.result(thread, within=SOON)
+
+    for watch in ((), ("--watch",)):
+        again = await here.answer(*options, *watch)
+
+        assert again.out.splitlines()[0] == f"run {begun['runId']}"
+    shown = json.loads((await here.answer(*options, "--watch", "--json")).out)
+    assert {shown["runId"], shown["standing"]["runId"], shown["standing"]["result"]["runId"]} == {
+        begun["runId"]
+    }

@@ -98,6 +98,13 @@ class TestThePausedRun:
 
         expect_shown(shown, rows[0], run_id)
 
+    def test_a_thread_that_was_forked_there(self, documented: Documented, run_id: str) -> None:
+        made = documented.shell(f"fermata fork paused --at {run_id}:6 --to forked")
+        assert made.returncode == 0
+
+        shown = example("docs/reference.md", "forked-run").value
+        expect_shown(shown, documented.fermata("state forked")["run"], run_id)
+
     def test_refusals(self, documented: Documented, run_id: str) -> None:
         documented.signal("paused", "resume", {})
 

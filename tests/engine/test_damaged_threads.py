@@ -1,12 +1,14 @@
-"""A start on a thread whose log is damaged is refused by name, and frees the thread's name."""
+"""What is damaged in the log is named: a start is refused, and a call waits for it to be mended."""
 
 import sqlite3
 from contextlib import closing
 
 import pytest
 
-from tests.engine.graphs import graph
-from tests.engine.stage import Stage, failure_of
+from seeding.errors import CorruptLog
+from tests.engine.graphs import graph, until_completed
+from tests.engine.stage import Stage, failure_of, until, update
+from tests.engine.test_missing_node_types import until_given_back
 
 TURN = graph("turn", {"keep": ("set", {"state_update": {"data": {"k": "v"}}})})
 
@@ -35,3 +37,30 @@ async def test_the_next_turn_of_a_damaged_thread_is_refused_and_the_others_go_on
     again = await failure_of(await stage.start(thread, graph=TURN))
     assert again.type == "CorruptLog"
     assert (await stage.run(f"{thread}-other", {"graph": TURN}))["status"] == "completed"
+
+
+async def test_a_node_is_not_called_without_an_output_that_it_is_given(stage: Stage) -> None:
+    document = graph(
+        "given",
+        {"make": ("large", {"size": 40_000}), "gate": "gate", "measure": "measure"},
+        "make.value -> measure.text",
+        "gate.answer -> measure.answer",
+    )
+    handle = await stage.start("damaged-output", graph=document)
+    await until(handle, "awaiting")
+    await until_completed(handle, "make")
+    run = str(handle.first_execution_run_id)
+    elsewhere = f"{run}-kept"
+    damage(stage, f"UPDATE run_rows SET run_id = '{elsewhere}' WHERE run_id = '{run}'")
+    await update(handle, "resume", {"decision": "approve"})
+
+    shown = await until_given_back(handle)
+
+    assert shown.application_failure_info.type == "CorruptLog"
+    assert shown.message == (f"output make:0 of run {run}, an input of node 'measure', is missing")
+    damage(stage, f"UPDATE run_rows SET run_id = '{run}' WHERE run_id = '{elsewhere}'")
+    result = await handle.result()
+    assert result["results"]["measure"] == {"length": 40_000}
+    damage(stage, f"DELETE FROM run_rows WHERE run_id = '{run}' AND node_id = 'measure'")
+    with pytest.raises(CorruptLog, match="has 2 outputs of 3"):
+        stage.log.completed_outputs(run)

@@ -34,7 +34,7 @@ def write_full_log(log: CommitLog) -> None:
     other = Writer(log, "o1", "other")
     other.open(how=opening(graph_digest=OTHER_DIGEST), messages=(message("o.0"),))
     other.wait(other.ticket(deadline_after=60))
-    assert log.finish_effect(_begin_effect(other, "b" * 40), 1, {"outputs": {}}, "done")
+    assert log.finish_effect(_begin_effect(other, "b" * 40), 1, {"outputs": {}}, "failed", "why")
     log.fork("r1:1", "forked")
 
 

@@ -1,7 +1,7 @@
 """What is lost of a log is called by its name: the last commits, rows of lists, the ledger."""
 
 import pytest
-from log_writer import Writer, change, dump, next_turn
+from log_writer import Writer, change, dump, message, next_turn, put
 from test_log_effects import KEY, OUTCOME, intent
 
 from seeding.errors import CorruptLog
@@ -20,7 +20,7 @@ def test_a_last_commit_that_is_gone_is_missing_and_no_list_is_made_to_fit(
     change(log_url, "DELETE FROM commits WHERE thread_id = 't' AND thread_version = 2")
     before = dump(log_url)
 
-    missing = "commit 2 is missing: thread and run were at version 2, and the last commit is 1"
+    missing = "commit 2 is missing: the thread was at version 2, and the last commit is 1"
     assert missing in findings(running)
     assert not any("fermata rebuild" in found for found in findings(running))
     report = running.log.rebuild()
@@ -45,6 +45,72 @@ def test_a_single_row_of_a_list_that_is_ahead_is_wrong_by_itself(
     change(log_url, "UPDATE threads SET version = 9 WHERE thread_id = 't'")
     assert any("fermata rebuild makes it again" in found for found in findings(running))
     assert running.log.rebuild().damaged == ()
+    assert dump(log_url) == before
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_a_commit_that_is_gone_in_the_middle_is_missing_and_no_list_is_made_to_fit(
+    running: Writer, log_url: str, version: int
+) -> None:
+    running.step()
+    running.end()
+    next_turn(running, "r2").step()
+    change(log_url, f"DELETE FROM commits WHERE thread_version = {version}")
+    before = dump(log_url)
+
+    assert f"commit {version} is missing" in findings(running)
+    report = running.log.rebuild()
+    assert [one.what for one in report.damaged] == [f"commit {version} is missing"]
+    assert dump(log_url) == before
+
+
+@pytest.mark.parametrize(
+    "also", ["DELETE FROM threads", "DELETE FROM runs", "DELETE FROM threads; DELETE FROM runs"]
+)
+def test_a_last_commit_is_missed_by_what_came_with_it(
+    running: Writer, log_url: str, also: str
+) -> None:
+    running.step(messages=(message("m1"),), state=(put("a", 1),))
+    change(log_url, "DELETE FROM commits WHERE thread_version = 2", *also.split("; "))
+    before = dump(log_url)
+
+    assert findings(running)[0] == "commit 2 is missing, 2 rows of it are there"
+    (damaged,) = running.log.rebuild().damaged
+    assert damaged.what.startswith("commit 2 is missing: ")
+    assert dump(log_url) == before
+
+
+@pytest.mark.parametrize("lost", ["threads", "runs"])
+def test_a_last_commit_is_missed_by_one_list_where_the_other_is_lost_as_well(
+    running: Writer, log_url: str, lost: str
+) -> None:
+    running.step()
+    running.step()
+    change(log_url, "DELETE FROM commits WHERE thread_version > 1", f"DELETE FROM {lost}")
+
+    missing = "commits 2 to 3 are missing: the thread was at version 3, and the last commit is 1"
+    assert missing in findings(running)
+    assert [one.what for one in running.log.rebuild().damaged] == [
+        f"{missing}; its lists stay as they are"
+    ]
+
+
+def test_a_floor_that_no_pruning_made_is_found_and_no_list_is_made_to_fit(
+    running: Writer, log_url: str
+) -> None:
+    """A floor says how much pruning took; one that nobody made takes no checkpoint away."""
+    running.wait(running.ticket())
+    running.answer(running.ticket(), checkpoint="node", node_id="gate")
+    running.end()
+    next_turn(running, "r2").step()
+    change(
+        log_url,
+        "INSERT INTO floors (thread_id, branch, version, at) VALUES ('t', 'main', 5, 'x')",
+    )
+    before = dump(log_url)
+    said = "branch 'main' was pruned up to 5, where no run of it ended"
+    assert said in findings(running)
+    assert [one.what for one in running.log.rebuild().damaged] == [said]
     assert dump(log_url) == before
 
 
@@ -85,7 +151,7 @@ def test_a_thread_without_its_head_is_listed_apart(running: Writer, log_url: str
 def test_a_run_that_waits_for_nothing_has_lost_its_tickets(running: Writer, log_url: str) -> None:
     running.wait(running.ticket())
     change(log_url, "DELETE FROM tickets")
-    with pytest.raises(CorruptLog, match="run r1, which waits, has commits"):
+    with pytest.raises(CorruptLog, match="ticket r1:gate:0:0, which run r1 waits for, is not in"):
         running.log.latest_run("t")
 
 
@@ -127,7 +193,16 @@ def test_text_that_is_no_unicode_is_damage_and_not_a_database_that_is_away(
 
 @pytest.mark.parametrize(
     "altered",
-    ["status = 'failed'", "code = 'card_declined'", "attempts = 9", "node_id = 'other'", "ask = 3"],
+    [
+        "status = 'failed'",
+        "code = 'card_declined'",
+        "attempts = 9",
+        "node_id = 'other'",
+        "ask = 3",
+        "owner_epoch = 2",
+        "begun_at = '2030'",
+        "finished_at = NULL",
+    ],
 )
 def test_a_row_of_the_ledger_is_compared_after_its_runs_end_as_well(
     running: Writer, log_url: str, altered: str

@@ -91,7 +91,6 @@ def test_rows_that_are_wrong_or_nobodys_are_put_right_and_no_others(
 
     assert report.changed == (
         RebuiltThread(thread_id="ghost", threads=1, runs=0, tickets=0),
-        RebuiltThread(thread_id="other", threads=0, runs=1, tickets=0),
         RebuiltThread(thread_id="t", threads=1, runs=2, tickets=2),
     )
     assert dump(log_url) == before

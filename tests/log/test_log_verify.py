@@ -30,12 +30,7 @@ from seeding.commits import RunRow
 from seeding.errors import CorruptLog, LogError, UnknownThread
 
 TRUTH = (commits, messages, cells, run_rows, run_owners, branches, graphs)
-DECIDING = ("effect_key", "thread_id", "run_id", "arguments_hash", "status", "outcome", "attempts")
-"""What decides whether an effect is run again; its names and times are for people."""
-COLUMNS = [
-    *((table, column.name) for table in TRUTH for column in table.columns),
-    *((effects, name) for name in (*DECIDING, "checksum")),
-]
+COLUMNS = [(table, column.name) for table in (*TRUTH, effects) for column in table.columns]
 PROJECTED = [(table, column.name) for table in (threads, runs, tickets) for column in table.columns]
 
 
