@@ -1,6 +1,6 @@
 """The next position while it is being made: a private copy that one step changes and freezes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from seeding.commits import RunRow, StateCommand
@@ -115,6 +115,11 @@ class Draft:
         self.outputs[key] = recorded
         row = RunRow(kind="output", node_id=key[0], occurrence=key[1], value=output_row(recorded))
         self.rows.append(row)
+
+    @property
+    def requested(self) -> Iterable[str]:
+        """The nodes that this step dispatches, as far as it is known."""
+        return self._requested.keys()
 
     def is_requested(self, node_id: str) -> bool:
         """Return whether this step dispatches the node already; it does so at most once (SG-6)."""

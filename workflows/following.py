@@ -2,7 +2,7 @@
 
 from workflows.completion import Ending, Limits
 from workflows.draft import Draft
-from workflows.loop_turns import reenter
+from workflows.loop_turns import begin_first_round, go_round
 from workflows.plan import NodePlan
 from workflows.position import Execution
 from workflows.readiness import is_followed, is_ready
@@ -10,7 +10,7 @@ from workflows.settling import budget_spent
 
 
 def follow(draft: Draft, node: NodePlan, execution: Execution, limits: Limits) -> Ending | None:
-    """Follow the edges of a completed execution; the ending where a re-entry is past the budget."""
+    """Follow the edges of a completed execution; the ending where a round is past the budget."""
     record = draft.nodes[execution.node_id]
     targets: dict[str, None] = {}
     for edge in (*node.outgoing, *node.loopbacks):
@@ -20,30 +20,27 @@ def follow(draft: Draft, node: NodePlan, execution: Execution, limits: Limits) -
         if edge.kind != "loopback" and is_followed(draft.plan, edge, record):
             targets[edge.target] = None
     for target in sorted(targets):
-        _look_at(draft, draft.plan.nodes[target])
-    if execution.reached:
-        _look_at(draft, node)
-    for edge in node.loopbacks:
-        refused = reenter(draft, edge, execution, limits.max_iterations)
+        refused = _look_at(draft, draft.plan.nodes[target], limits.max_iterations)
         if refused is not None:
-            return budget_spent(limits, refused, edge.target)
-    return None
+            return budget_spent(limits, refused, target)
+    spent = go_round(draft, node, limits.max_iterations)
+    return None if spent is None else budget_spent(limits, spent.iterations, spent.head)
 
 
-def _look_at(draft: Draft, node: NodePlan) -> None:
+def _look_at(draft: Draft, node: NodePlan, max_iterations: int) -> int | None:
     """Dispatch a node that is ready, unless it runs or ran in this round already.
 
-    One that still runs in an older round is looked at again when that execution completes.
+    Returns:
+        The iteration count of the loop round that this would begin, where it is past
+        ``max_iterations``; else None.
     """
-    node_id = node.node.id
-    stamp = draft.stamp(node)
-    running = draft.executions.get(node_id)
-    if running is not None:
-        if running.stamp != stamp and not running.reached:
-            draft.set_execution(running.model_copy(update={"reached": True}))
-        return
+    node_id, stamp = node.node.id, draft.stamp(node)
     record = draft.nodes.get(node_id)
     if record is not None and record.stamp == stamp:
-        return
-    if is_ready(draft.plan, draft.nodes, node, stamp):
+        return None
+    if not is_ready(draft.plan, draft.nodes, node, stamp):
+        return None
+    refused = begin_first_round(draft, node, max_iterations)
+    if refused is None:
         draft.request(node_id, stamp, reentry=False)
+    return refused

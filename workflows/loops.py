@@ -59,6 +59,11 @@ class LoopPlan(Model):
         return {head: loop for loop in self.loops for head in loop.heads}
 
     @cached_property
+    def of_key(self) -> Mapping[str, Loop]:
+        """Each loop by what its rounds are counted under."""
+        return {loop.key: loop for loop in self.loops}
+
+    @cached_property
     def inside(self) -> Mapping[str, tuple[str, ...]]:
         """Keys of the loops nested in each loop, outermost first."""
         of_node = self.of_node

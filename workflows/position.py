@@ -54,7 +54,6 @@ class Execution(Model):
         sources: Where the value of each wired port comes from, fixed at dispatch.
         kind: Whether the node is evaluated in place or runs as an effect.
         reentry: Whether a loopback edge dispatched it.
-        reached: Whether an edge was followed into its node in a newer round than its own.
         unfillable: The port it fails for without being called; it is then of kind ``control``.
     """
 
@@ -67,7 +66,6 @@ class Execution(Model):
     sources: dict[str, Reference] = {}
     kind: Literal["control", "effect"] = "effect"
     reentry: bool = False
-    reached: bool = False
     unfillable: Unfillable | None = None
 
 

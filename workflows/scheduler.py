@@ -3,10 +3,8 @@
 A node runs at most once in each round of the loops it is in. It is looked at when an edge into
 it is followed, dispatched when it is ready then (DATA-4), and once per step however many edges
 lead to it (SG-6). Forward edges are followed before loopback edges, so that what belongs to a
-round is dispatched in it; of several loopback edges the outermost loop's goes first.
-
-A node has one execution at a time. Where a newer round reaches a node whose execution of an
-older one is still running, the node is looked at again when that one completes.
+round is dispatched in it, and a loop goes on to its next round when its whole body is quiet: a
+node has one execution at a time, and no execution outlives its round.
 
 A node that is held back by rounds on a port that nothing can fill any more is dispatched at the
 end of the step that made it so, and fails without being called (SG-20).
@@ -30,7 +28,7 @@ from workflows.control.evaluation import evaluate
 from workflows.control.gate import gate_completion
 from workflows.draft import Draft
 from workflows.following import follow
-from workflows.loop_turns import take_turn
+from workflows.loop_turns import begin_first_round, take_turn
 from workflows.plan import Plan, make_plan
 from workflows.position import (
     Execution,
@@ -124,6 +122,7 @@ def open_position(
         _carry_iterator(draft, iterator)
     for node in plan.nodes.values():
         if not node.depends:
+            begin_first_round(draft, node, max_iterations)
             draft.request(node.node.id, draft.stamp(node), reentry=False)
     draft.dispatch()
     draft.current_node_id = ""
@@ -154,9 +153,7 @@ def complete(
     failure = completion.failure
     if isinstance(update, NodeFailureReport):
         failure, update = update, None
-    refused = move_count(
-        draft, node, execution, completion, update, limits, failed=failure is not None
-    )
+    refused = move_count(draft, completion, update, limits, failed=failure is not None)
     if refused is not None:
         return budget_spent(limits, refused, execution.node_id)
     record_end(draft, node, execution, completion, failure)

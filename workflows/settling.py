@@ -16,8 +16,6 @@ from workflows.values import passed_on, read_inputs
 
 def move_count(
     draft: Draft,
-    node: NodePlan,
-    execution: Execution,
     completion: Completion,
     update: StateUpdate | None,
     limits: Limits,
@@ -32,7 +30,7 @@ def move_count(
         count = update.iteration_count or 0
         if count > limits.max_iterations:
             return count
-    if begins_round(draft, node, execution, completion.turn):
+    if begins_round(completion.turn):
         count += 1
         if count > limits.max_iterations:
             return count

@@ -137,7 +137,7 @@ async def test_an_interrupted_run_of_loops_does_what_an_undisturbed_one_does(
         assert steps(stage, thread) == calm_steps
     assert shown == calm[1]
     assert own(state) == own(calm[0])
-    assert state["iterationCount"] == 2 * 3 + 2
+    assert state["iterationCount"] == 2 * 3 + 3
     assert list(shown[-1]["results"])[-1] == "ask:1"
     assert list(shown[-1]["results"]).count("outer:2") == 1
     assert shown[2]["progress"]["each"] == {"status": "completed", "executions": 8}

@@ -222,12 +222,12 @@ async def test_three_budgets_bite_each_in_its_turn_and_lifting_renews_only_its_o
         "each.current_item -> work.item",
         "work.value -> each.loop_back",
     )
-    handle = await stage.start("passes-three", within(4, document, maxIterations=5))
+    handle = await stage.start("passes-three", within(4, document, maxIterations=6))
     await paused_by_budget(handle)
     await lift(handle)
     result = await handle.result()
     assert result["status"] == "max_iterations_exceeded"
-    assert (result["results"], result["metadata"]["current_iterations"]) == ([], 6)
+    assert (result["results"], result["metadata"]["current_iterations"]) == ([], 7)
     heads = [call for call in CALLS["passes-three"] if call.startswith("head")]
     assert heads == ["head:0", "head:1", "head:2"]
 

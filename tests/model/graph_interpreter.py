@@ -15,12 +15,11 @@ from tests.model.graph_interpreter_history import (
     Began,
     Completed,
     Facts,
-    Followed,
     History,
     Ran,
     Source,
 )
-from tests.model.graph_interpreter_loops import ModelLoop, Stamp, is_behind
+from tests.model.graph_interpreter_loops import ModelLoop, Stamp
 from tests.model.graph_interpreter_nodes import Round, answered
 from tests.model.graph_interpreter_outcomes import (
     ended_as,
@@ -186,6 +185,8 @@ class Interpreter:
         wanted: dict[str, _Wanted] = {}
         for node in self.facts.nodes:
             if not self.facts.into(node):
+                if self._begins_first_round(wanted, node):
+                    self.standing.iterations += self.standing.iterations < self.max_iterations
                 self._want(wanted, node, reentry=False)
         self._dispatch(wanted)
         return {"what": "opened"}
@@ -206,7 +207,6 @@ class Interpreter:
     def _complete(
         self, ran: Ran, outcome: Done | Failed, turn: Round | None, retries: int
     ) -> JsonObject:
-        overtaken = ran.stamp != self.history.stamp(ran.node)
         update: JsonObject | None = None
         if isinstance(outcome, Done):
             update = outcome.outputs.get("state_update")
@@ -214,12 +214,12 @@ class Interpreter:
             if problem is not None:
                 outcome = Failed(f"{ran.node}: {problem}", code="InvalidStateUpdate")
         if isinstance(outcome, Done):
-            self._count(ran, update, begins=bool(turn and not turn.closes and not overtaken))
+            self._count(ran, update, begins=bool(turn and not turn.closes))
         ended, verdict = ended_as(self.facts, ran, outcome, retries)
         self.standing.verdict = self.standing.verdict or verdict
         self.history.change(ended)
         kept = turn if isinstance(outcome, Done) else None
-        self.history.events.append(Completed(ran.node, ran.order, overtaken, kept))
+        self.history.events.append(Completed(ran.node, ran.order, kept))
         messages: list[JsonObject] = []
         if isinstance(outcome, Done):
             messages = self._apply(update or {})
@@ -267,60 +267,74 @@ class Interpreter:
         """Follow the edges of a completed execution, and dispatch what that makes ready."""
         leaving = self.facts.out_of(ran.node, loopback=False)
         back = self.facts.out_of(ran.node, loopback=True)
-        since = self.history.events[self._dispatched_at(ran) :]
         wanted: dict[str, _Wanted] = {}
-        for edge in leaving:
-            if self.history.follows(edge):
-                into = self.history.stamp(edge.target)
-                self.history.events.append(Followed(edge, into))
-                self._look_at(wanted, edge.target)
-        if any(
-            isinstance(event, Followed)
-            and event.edge.target == ran.node
-            and event.into != ran.stamp
-            for event in since
-        ):
-            # A newer round reached the node while it was still running in an older one.
-            self._look_at(wanted, ran.node)
-        order = [loop.key for loop in self.facts.loops]
-        for edge in sorted(back, key=lambda it: (order.index(self._loop(it).key), str(it))):
-            self._go_back(wanted, edge, ran)
+        for target in sorted({edge.target for edge in leaving if self.history.follows(edge)}):
+            self._look_at(wanted, target)
+        from_outside = [self._loop(edge) for edge in back if ran.node not in self._loop(edge).body]
+        for loop in [*reversed(self.facts.loops_of(ran.node)), *from_outside]:
+            self._go_round(wanted, loop, ran)
         self._dispatch(wanted)
         self._end_a_wait()
         return ["edge_condition" for edge in [*leaving, *back] if edge.condition is not None]
 
     def _look_at(self, wanted: dict[str, _Wanted], node: str) -> None:
-        """Want a node that is ready, at most once in each round and one at a time."""
+        """Want a node that is ready, at most once in each round."""
         stamp = self.history.stamp(node)
-        if self.history.open(node) is not None:
-            return
         if any(ran.stamp == stamp for ran in self.history.runs_of(node)):
             return
         if self.history.is_ready(node, stamp):
+            if self._begins_first_round(wanted, node):
+                self._count_round(node)
             self._want(wanted, node, reentry=False)
 
-    def _go_back(self, wanted: dict[str, _Wanted], edge: Edge, ran: Ran) -> None:
-        """Re-enter a head, unless it cannot have another round now (SG-7)."""
-        head, loop = edge.target, self._loop(edge)
-        newest = self.history.newest(head)
-        if not self.history.follows(edge) or newest is None or head in wanted:
+    def _begins_first_round(self, wanted: dict[str, _Wanted], node: str) -> bool:
+        """Whether a node is the first head of its loop in the loop's round (contract 4)."""
+        loop = self.facts.loop_of_head(node)
+        if loop is None or any(self.facts.iterates(head) for head in loop.heads):
+            return False
+        now = {each.key: self.history.round(each) for each in self.facts.loops_around(loop)}
+        return not any(
+            head in wanted
+            or any(now.items() <= ran.stamp.items() for ran in self.history.runs_of(head))
+            for head in loop.heads
+        )
+
+    def _count_round(self, head: str) -> None:
+        if self.standing.iterations + 1 > self.max_iterations:
+            raise PastTheBudget(self.standing.iterations + 1, head)
+        self.standing.iterations += 1
+
+    def _go_round(self, wanted: dict[str, _Wanted], loop: ModelLoop, ended: Ran) -> None:
+        """Begin the next round of a loop in whose body nothing is under way any more (SG-7)."""
+        under_way = [*wanted, *(ran.node for ran in self.history.ran if ran.is_open)]
+        if loop.body.intersection(under_way):
             return
-        if newest.status not in ("completed", "routed"):
+        heads = [head for head in loop.heads if self._is_led_back_to(head, loop, ended)]
+        if not heads:
             return
-        if is_behind(ran.stamp, self.history.stamp(head)):
-            return
+        if not any(self.facts.iterates(head) for head in heads):
+            self._count_round(min(heads, key=lambda it: (self.facts.nodes[it].priority, it)))
+        self.history.events.append(Began(loop.key))
+        for head in heads:
+            self._want(wanted, head, reentry=True)
+
+    def _is_led_back_to(self, head: str, loop: ModelLoop, ended: Ran) -> bool:
+        """Whether a loopback edge leads to a head in this round, and it may have another one."""
+        stamp, newest = self.history.stamp(head), self.history.newest(head)
+        if newest is None or newest.status not in ("completed", "routed"):
+            return False
         if self.facts.iterates(head):
             if self.history.iterator(head) is None:
-                return
+                return False
         else:
             most = self.facts.nodes[head].config.get("maxRounds")
             if most is not None and self.history.round(loop) + 1 >= most:
-                return
-            if self.standing.iterations + 1 > self.max_iterations:
-                raise PastTheBudget(self.standing.iterations + 1, head)
-            self.standing.iterations += 1
-        self.history.events.append(Began(loop.key))
-        self._want(wanted, head, reentry=True)
+                return False
+        return any(
+            self.history.satisfies(edge, stamp)
+            for edge in self.facts.into(head, loopback=True)
+            if edge.source in loop.body or edge.source == ended.node
+        )
 
     def _want(self, wanted: dict[str, _Wanted], node: str, *, reentry: bool) -> None:
         stamp = self.history.stamp(node)
@@ -370,10 +384,6 @@ class Interpreter:
         assert ran is not None
         assert ran.status == status, (node, ran.status)
         return ran
-
-    def _dispatched_at(self, ran: Ran) -> int:
-        found = [getattr(event, "order", 0) for event in self.history.events]
-        return found.index(ran.order)
 
     def _innermost(self) -> JsonObject | None:
         """Return the iterator that a state shows: the deepest, of those the one begun last."""

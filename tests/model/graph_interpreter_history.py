@@ -70,20 +70,11 @@ class Dispatched:
 
 @dataclass(frozen=True)
 class Completed:
-    """An execution came to its end; a round of its loops may have overtaken it before."""
+    """An execution came to its end."""
 
     node: str
     order: int
-    overtaken: bool
     round: Round | None
-
-
-@dataclass(frozen=True)
-class Followed:
-    """An edge was followed into a round of its target."""
-
-    edge: Edge
-    into: Stamp
 
 
 @dataclass(frozen=True)
@@ -93,7 +84,7 @@ class Began:
     loop: str
 
 
-Event = Dispatched | Completed | Followed | Began
+Event = Dispatched | Completed | Began
 
 
 class Facts:
@@ -122,6 +113,10 @@ class Facts:
     def loops_of(self, node: str) -> list[ModelLoop]:
         """Return the loops a node is in, outermost first."""
         return [loop for loop in self.loops if node in loop.body]
+
+    def loops_around(self, loop: ModelLoop) -> list[ModelLoop]:
+        """Return the loops that hold all of a loop, itself included, outermost first."""
+        return [other for other in self.loops if loop.body <= other.body]
 
     def loop_of_head(self, head: str) -> ModelLoop | None:
         """Return the loop that re-enters ``head``."""
@@ -237,7 +232,7 @@ class History:
                 if node in loop.body and node not in loop.heads:
                     found = None
             elif isinstance(event, Completed) and event.node == node:
-                turn = None if event.overtaken else event.round
+                turn = event.round
                 if turn is not None:
                     at = replace(turn.iterator, began=event.order)
                     found = None if turn.closes else at

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tests.model.graph_interpreter import Interpreter
-from tests.model.graph_interpreter_history import Began, Completed
+from tests.model.graph_interpreter_history import Began
+from tests.model.graph_interpreter_loops import ModelLoop
 
 
 def population(runs: Iterable[Interpreter]) -> Counter[str]:
@@ -18,7 +19,6 @@ def population(runs: Iterable[Interpreter]) -> Counter[str]:
 
 def _kinds(run: Interpreter) -> list[str]:
     loops, ran, verdict = run.facts.loops, run.history.ran, run.standing.verdict
-    completed = [event for event in run.history.events if isinstance(event, Completed)]
     began = [event.loop for event in run.history.events if isinstance(event, Began)]
     nested = [(one.key, other.key) for one in loops for other in loops if other.body < one.body]
     kinds = {
@@ -32,7 +32,7 @@ def _kinds(run: Interpreter) -> list[str]:
         "a question in a later round": any(
             entry["what"] == "asked" and any(entry["stamp"].values()) for entry in run.trace
         ),
-        "an overtaken execution": any(event.overtaken for event in completed),
+        "two tails in one round": any(_had_two_tails(run, loop) for loop in loops),
         "a routed failure": any(it.status == "routed" for it in ran),
         "retries": any(it.retries for it in ran),
         "an unfillable port": any(it.stuck is not None for it in ran),
@@ -41,3 +41,15 @@ def _kinds(run: Interpreter) -> list[str]:
         "a spent budget": run.ended is not None,
     }
     return [kind for kind, is_so in kinds.items() if is_so]
+
+
+def _had_two_tails(run: Interpreter, loop: ModelLoop) -> bool:
+    """Whether two nodes that lead back into a loop ran in the same round of it."""
+    tails = {e.source for head in loop.heads for e in run.facts.into(head, loopback=True)}
+    at = Counter(
+        (loop.key, *sorted(it.stamp.items()))
+        for tail in tails
+        for it in run.history.runs_of(tail)
+        if loop.key in it.stamp
+    )
+    return any(count > 1 for count in at.values())

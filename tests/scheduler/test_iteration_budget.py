@@ -49,7 +49,7 @@ def test_a_cleared_count_is_zero() -> None:
     assert run.head.iteration_count == 0
 
 
-def test_a_loop_runs_as_many_reentries_as_the_maximum_allows() -> None:
+def test_a_loop_runs_as_many_rounds_as_the_maximum_allows() -> None:
     run = Run(LOOP, max_iterations=2).go()
     assert run.ending is not None
     assert run.ending.report == {
@@ -58,7 +58,7 @@ def test_a_loop_runs_as_many_reentries_as_the_maximum_allows() -> None:
         "node_id": "loop_node",
     }
     assert run.head.iteration_count == 2
-    assert run.trace[-1] == "tail:2"
+    assert run.trace[-1] == "tail:1"
 
 
 def test_a_for_each_counts_each_round_it_begins() -> None:

@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from seeding.model import JsonObject
 from tests.model.graph_generator import generate
+from tests.model.graph_interpreter import Interpreter
 from tests.model.graph_interpreter_loops import find_loops, is_behind
 from tests.model.graph_population import population
+from workflows.graph.model import Edge
+from workflows.plan import NodePlan, Plan
 
-from .graphs import graph
+from .graphs import graph, plan_of
 from .model_runs import agree, drawn, restart
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -47,6 +51,53 @@ def test_the_order_of_a_document_makes_no_difference(ten: int) -> None:
 def test_executions_that_end_in_any_order_do_what_the_rules_say(ten: int) -> None:
     for seed in range(ten, ten + 10):
         agree(generate(seed), drawn(seed))
+
+
+def test_what_runs_in_which_round_does_not_depend_on_who_is_slow() -> None:
+    """Where values do not race: see ``_is_settled``."""
+    compared = 0
+    for seed in range(400):
+        case = generate(seed)
+        if not _is_settled(plan_of(case.graph)):
+            continue
+        one = agree(case).interpreter
+        if one.ended is not None or one.standing.verdict is not None:
+            continue  # An end cuts off what is still under way.
+        others = [agree(case, drawn(31 * seed + order)).interpreter for order in range(4)]
+        assert [_ran(other) for other in others] == [_ran(one)] * 4, seed
+        compared += 1
+    assert compared > 20
+
+
+def _ran(run: Interpreter) -> list[JsonObject]:
+    """Return which nodes ran in which rounds."""
+    ran = [{"node": it.node, "stamp": it.stamp} for it in run.history.ran]
+    return sorted(ran, key=str)
+
+
+def _is_settled(plan: Plan) -> bool:
+    """Whether no value of a graph depends on who was first.
+
+    It does where several sources feed one port (the newest wins), where a node outside a loop
+    feeds a node of its body (the round that is current takes it), and where a loopback edge
+    closes no cycle (its source may come before the head or after it).
+    """
+    loops = plan.loops
+    return not (
+        any("closes no cycle" in said for said in loops.diagnostics)
+        or any(len(edges) > 1 for node in plan.nodes.values() for _, edges in node.ports)
+        or any(
+            loop.key not in plan.nodes[edge.source].loops
+            for loop in loops.loops
+            for node_id in loop.body
+            if node_id not in loop.heads
+            for edge in _into(plan.nodes[node_id])
+        )
+    )
+
+
+def _into(node: NodePlan) -> list[Edge]:
+    return [*(edge for _, edges in node.ports for edge in edges), *node.triggers, *node.errors]
 
 
 def test_a_number_names_a_case() -> None:

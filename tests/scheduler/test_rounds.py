@@ -1,7 +1,5 @@
 """SG-7, SG-17, SG-18: re-entries, rounds of nested loops, and pauses in the middle."""
 
-from workflows.scheduler import due
-
 from .graphs import graph
 from .runs import Node, Run
 
@@ -98,106 +96,6 @@ def test_the_maximum_of_an_inner_loop_is_renewed_by_an_outer_round() -> None:
     assert [key for key in run.trace if key.startswith("inner")] == ["inner", "inner:1", "inner:2"]
 
 
-TWO_TAILS = graph(
-    "head.out -> fast.in",
-    "head.out -> slow.in",
-    "fast.out -> head.loop_back",
-    "slow.out -> head.loop_back",
-    "slow.out -> join.left",
-    "fast.out -> join.right",
-    "join.out -> head.loop_back",
-    config={"head": {"maxRounds": 2}},
-)
-
-
-def test_a_round_is_begun_once_whichever_tail_comes_first() -> None:
-    run = Run(TWO_TAILS)
-    run.finish_node("head")
-    run.finish_node("fast")
-    assert run.position.rounds == {"head": 1}
-    run.finish_node("slow")
-    assert run.position.rounds == {"head": 1}, "the second tail is a round behind"
-    assert run.head.iteration_count == 1
-
-
-def test_a_source_that_is_a_round_behind_satisfies_nothing_in_the_loop() -> None:
-    run = Run(TWO_TAILS)
-    run.finish_node("head")
-    run.finish_node("fast")
-    run.finish_node("slow")
-    assert run.due_ids() == ["head"], "join does not mix two rounds"
-    run.finish_node("head")
-    run.finish_node("fast")
-    run.finish_node("slow")
-    assert run.due_ids() == ["join"]
-
-
-def test_a_node_still_running_from_an_older_round_is_dispatched_again_when_it_completes() -> None:
-    run = Run(TWO_TAILS)
-    run.finish_node("head")
-    run.finish_node("fast")
-    run.finish_node("head")
-    running = [(found.node_id, found.stamp) for found in due(run.position)]
-    assert running == [("slow", {"head": 0}), ("fast", {"head": 1})]
-    run.finish_node("slow")
-    running = [(found.node_id, found.stamp) for found in due(run.position)]
-    assert running == [("fast", {"head": 1}), ("slow", {"head": 1})]
-
-
-def test_a_newer_round_dispatched_before_the_node_it_reaches_dispatches_it_again() -> None:
-    built = graph(
-        "head.out -> slow.in",
-        "head.trigger -> head.loop_back",
-        "slow.out -> head.loop_back",
-        config={"head": {"maxRounds": 2}},
-    )
-    run = Run(built)
-    run.finish_node("head")
-    assert [(found.node_id, found.stamp, found.order) for found in due(run.position)] == [
-        ("head", {"head": 1}, 2),
-        ("slow", {"head": 0}, 3),
-    ]
-    run.finish_node("head")
-    run.position = run.restored()
-    run.finish_node("slow")
-    assert [(found.node_id, found.stamp) for found in due(run.position)] == [("slow", {"head": 1})]
-
-
-def test_an_edge_from_outside_the_loop_reaches_a_newer_round_too() -> None:
-    built = graph(
-        "head.out -> slow.in",
-        "beside.out -> slow.in",
-        "head.trigger -> head.loop_back",
-        "slow.out -> head.loop_back",
-        config={"head": {"maxRounds": 2}},
-    )
-    run = Run(built)
-    run.finish_node("head")
-    run.finish_node("beside")
-    run.finish_node("slow")
-    assert [(found.node_id, found.stamp) for found in due(run.position)] == [
-        ("head", {"head": 1}),
-        ("slow", {"head": 1}),
-    ]
-
-
-def test_an_edge_followed_before_the_newer_round_began_does_not_dispatch_again() -> None:
-    built = graph(
-        "head.out -> slow.in",
-        "beside.out -> slow.in",
-        "head.out -> tail.in",
-        "tail.out -> head.loop_back",
-        "slow.out -> head.loop_back",
-        config={"head": {"maxRounds": 2}},
-    )
-    run = Run(built)
-    run.finish_node("head")
-    run.finish_node("beside")
-    run.finish_node("tail")
-    run.finish_node("slow")
-    assert run.due_ids() == ["head"], "the newer round has not come to it yet"
-
-
 def test_a_reentry_before_the_head_ever_completed_is_not_followed() -> None:
     built = graph("wait.out -> head.in", "early.out -> head.loop_back")
     run = Run(built)
@@ -228,18 +126,20 @@ def test_a_node_outside_the_loop_runs_once() -> None:
     assert [key for key in run.trace if key.startswith("after")] == ["after"]
 
 
-def test_what_belongs_to_a_round_is_dispatched_before_the_next_one_begins() -> None:
+def test_a_source_that_is_a_round_behind_satisfies_nothing_in_the_loop() -> None:
+    """Round 0 fills ``join.left`` alone, round 1 ``join.right``: it does not mix two rounds."""
     built = graph(
-        "head.out -> tail.in",
-        "tail.out -> side.in",
-        "tail.out -> head.loop_back",
-        "side.out -> head.loop_back",
+        "head.yes -> left.in",
+        "head.no -> right.in",
+        "left.out -> join.left",
+        "right.out -> join.right",
+        "left.out -> head.loop_back",
+        "right.out -> head.loop_back",
+        "join.out -> head.loop_back",
+        types={"head": "router"},
         config={"head": {"maxRounds": 2}},
     )
-    run = Run(built)
-    run.finish_node("head")
-    run.finish_node("tail")
-    assert [(found.node_id, found.stamp) for found in due(run.position)] == [
-        ("head", {"head": 1}),
-        ("side", {"head": 0}),
-    ]
+    run = Run(built, {"head": saying("yes", "no")}).go()
+    assert run.trace == ["head", "left", "head:1", "right", "join"]
+    assert run.cause is not None
+    assert run.cause.details["code"] == "unfillable_port"

@@ -182,20 +182,6 @@ def test_the_wait_ends_with_whatever_execution_led_to_the_port_last() -> None:
     assert failed(run.go()) == unfillable(gateway="slow")
 
 
-def test_a_node_still_running_from_an_older_round_fails_once_that_execution_is_over() -> None:
-    built = writing("write.out -> head.loop_back", config={"head": {"maxRounds": 2}})
-    run = Run(built, BOTH_THEN_WRITE, inputs=IN)
-    for key in ("head", "load", "planner", "fact_check", "write"):
-        run.finish_node(key)
-    assert run.due_ids() == ["assembler", "head"]
-    for key in ("head", "planner", "write"):
-        run.finish_node(key)
-    assert [(found.node_id, found.occurrence) for found in due(run.position)] == [("assembler", 0)]
-    run.finish_node("assembler")
-    assert [(found.node_id, found.occurrence) for found in due(run.position)] == [("assembler", 1)]
-    assert failed(run.go()) == unfillable()
-
-
 @pytest.mark.parametrize("verdict", ["stop", "failure"])
 def test_under_a_verdict_nothing_more_is_dispatched(verdict: str) -> None:
     nodes: dict[str, Node] = {
