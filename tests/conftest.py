@@ -9,6 +9,7 @@ import pytest_asyncio
 from temporalio.testing import WorkflowEnvironment
 
 from settings import server_settings, temporal_binary
+from tests.first_run import run_first
 
 if TYPE_CHECKING:
     from tests.postgresql_server import PostgresqlServer
@@ -23,6 +24,7 @@ async def temporal() -> AsyncGenerator[WorkflowEnvironment]:
         dev_server_extra_args=server_settings(for_tests=True),
         dev_server_log_level="error",
     ) as environment:
+        await run_first(environment.client)
         yield environment
 
 

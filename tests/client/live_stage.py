@@ -26,7 +26,7 @@ WITHIN_LIMIT: JsonObject = {"graph": "expense-review", "input": {"items": {"valu
 FAILING: JsonObject = {
     "graph": {"id": "failing", "nodes": [{"id": "check", "type": "expense_policy"}], "edges": []}
 }
-SOON = 20.0
+SOON = 60.0
 
 
 @dataclass(frozen=True)

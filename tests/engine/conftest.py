@@ -9,6 +9,7 @@ import activities.run_node
 from client.failures import DATA_CONVERTER
 from settings import server_settings, temporal_binary
 from tests.engine.stage import Stage, staged
+from tests.first_run import run_first
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -56,6 +57,7 @@ async def clock() -> AsyncGenerator[WorkflowEnvironment]:
         dev_server_log_level="error",
         ts_config=TimeSkippingConfig(enabled=False),
     ) as environment:
+        await run_first(environment.client)
         yield environment
 
 

@@ -17,7 +17,7 @@ from tests.engine.graphs import review
 from tests.engine.refused_starts import GOOD, refused_start
 from tests.engine.stage import Handle, Stage
 
-SOON = 20.0
+SOON = 60.0
 
 
 def prune(stage: Stage) -> None:
