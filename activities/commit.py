@@ -64,7 +64,8 @@ class CommitActivities:
         if not ended:
             return _reply(receipt)
         result = await self._resources.read(lambda: run_result(self._log, last.run_id))
-        return _reply(receipt).model_copy(update={"result": result})
+        waiting = await self._log.count_queued_async(last.thread_id)
+        return _reply(receipt).model_copy(update={"result": result, "queued": waiting > 0})
 
 
 def _pinned(graph: ResolvedGraph | None) -> PinnedGraph | None:

@@ -13,11 +13,12 @@ from activities.ending_operation import ending_operation
 from activities.log import Execution, StateView, StoredRun, Takeover
 from activities.log_failures import log_failures
 from activities.lost_executions import reason_of_loss
+from activities.named_graphs import named_or_refused, with_types
 from activities.opening_values import cells_of, extra_of, graph_warnings
-from activities.repeated_starts import as_before, request_hash, run_begun_before
+from activities.repeated_starts import as_before, run_begun_before
 from activities.resources import Resources
 from activities.restoring import StoredPosition, restored, stored_position
-from activities.start_requests import check_available, problem_of
+from activities.start_requests import problem_of
 from activities.thread_facts import last_run, read_facts, run_fact
 from seeding.bounded import shown_by_reference
 from seeding.clearing import cleared_fields
@@ -32,22 +33,17 @@ from seeding.errors import (
     InvalidGraph,
     InvalidRequest,
     StartRefused,
-    UnknownGraph,
 )
 from seeding.identity import workflow_id
+from seeding.queued_turns import request_hash
 from seeding.request import RunRequest
 from seeding.snapshot import read_snapshot
 from seeding.start import resolve_start
 from seeding.starting_state import starting_state
 from seeding.thread_busy import check_owner_is_here
-from workflows.graph.document import read_graph
 from workflows.graph.model import Graph, ResolvedGraph
-from workflows.graph.resolution import check_inputs, resolve
-from workflows.scheduler import make_plan
+from workflows.graph.resolution import check_inputs
 from workflows.wire import SEED_RUN, SeedInput, SeedResult
-
-SHORTEST_DIGEST = 16
-"""Hex digits that ``id@digest`` has at the least."""
 
 SHOWN_BYTES = 16 * 1024
 """Beyond this many bytes in all, the seed's result shows data by key and size."""
@@ -148,7 +144,14 @@ class SeedActivities:
         if run.phase != "ended" and owners[-1].chain_id != asked.chain_id:
             check_owner_is_here(run_fact(self._log, run), asked.namespace)
             run = self._take_over(run.run_id, asked, takeover or Takeover(start=run.start))
-        return restored(self._resources, run, self._pinned(run), takeover)
+        content = takeover is not None and asked.request is not None and _is_queued(asked.request)
+        return restored(self._resources, run, self._pinned(run), takeover).model_copy(
+            update={
+                "queued": self._log.count_queued(run.thread_id),
+                # Said by every attempt of this activity: queueing it again is queueing it once.
+                "queues_content": content,
+            }
+        )
 
     def _adopt(self, asked: SeedInput, decision: Adopt) -> SeedResult:
         """Take a run over: whoever wrote it before is fenced from here on."""
@@ -175,7 +178,7 @@ class SeedActivities:
                 type="FlowDrift",
             )
         try:
-            return self._resolve(Graph.model_validate(stored.body))
+            return with_types(self._resources, Graph.model_validate(stored.body))
         except InvalidGraph as error:
             # Another worker may serve the missing type: wait for it, end nothing.
             raise ApplicationError(error.message, type=error.code) from None
@@ -191,12 +194,11 @@ class SeedActivities:
                 f"{asked.chain_id} goes on with"
             )
         request = asked.request
-        check_available(request)
         before = run_begun_before(self._resources, request)
         if before is not None:
             return as_before(self._resources, before, self._pinned(before))
         with self._log.one_prefix(f"thread {asked.thread_id}"):
-            named = self._named_graph(request)
+            named = named_or_refused(self._resources, request)
             decision = self._decide(asked, request, named, lost_because)
             if isinstance(decision, Open):
                 return self._open(asked, request, decision, named)
@@ -224,13 +226,6 @@ class SeedActivities:
         except StartRefused as refusal:
             raise (named if isinstance(named, StartRefused) else refusal) from None
 
-    def _named_graph(self, request: RunRequest) -> ResolvedGraph | StartRefused:
-        """Return the graph a request names, or why it is none: not every start needs it."""
-        try:
-            return self._graph(request)
-        except (UnknownGraph, InvalidGraph) as refusal:
-            return refusal
-
     def _open(
         self,
         asked: SeedInput,
@@ -251,31 +246,6 @@ class SeedActivities:
         return self._opened(asked, request, graph, decision, view, position).model_copy(
             update={"ends": [self._ending(item, decision) for item in decision.ends]}
         )
-
-    def _graph(self, request: RunRequest) -> ResolvedGraph:
-        if not isinstance(request.graph, str):
-            return self._resolve(read_graph(request.graph))
-        return self._resolve(self._registered(request.graph))
-
-    def _registered(self, reference: str) -> Graph:
-        """Return a graph by id, or by ``id@digest`` also where only the log still has it."""
-        try:
-            return self._resources.graphs.find(reference)
-        except UnknownGraph:
-            graph_id, _, digest = reference.partition("@")
-            found = [
-                stored
-                for stored in self._log.graphs_named(graph_id)
-                if len(digest) >= SHORTEST_DIGEST and stored.digest.startswith(digest)
-            ]
-            if len(found) != 1:
-                raise
-            return Graph.model_validate(found[0].body)
-
-    def _resolve(self, graph: Graph) -> ResolvedGraph:
-        resolved = resolve(graph, self._resources.registry.types())
-        make_plan(resolved)  # What no plan can be made of is refused here, not in the run.
-        return resolved
 
     def _base(self, request: RunRequest, decision: Open) -> StateView | None:
         if decision.base.checkpoint_id is None:
@@ -336,7 +306,9 @@ class SeedActivities:
                 start=start,
                 request_hash=request_hash(request),
                 idempotency_key=request.idempotency_key,
+                queued_turn=request.queued_turn,
             ),
+            queued=self._log.count_queued(request.thread_id),
             search_attributes=self._resources.search_attributes,
             continue_after=self._resources.continue_after,
         )
@@ -362,3 +334,8 @@ class SeedActivities:
             owner_epoch=run.owner_epoch,
             thread_version=decision.thread_version,
         )
+
+
+def _is_queued(request: RunRequest) -> bool:
+    """Return whether what a request brings is queued where it takes a run over."""
+    return request.carries_content and request.config.on_busy != "reject"

@@ -49,6 +49,7 @@ def read_facts(
             if named is not None and log.is_pruned(named)
         ),
         requested_graph=requested_graph,
+        queued=log.count_queued(thread_id),
     )
 
 

@@ -6,11 +6,13 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from activities.cancel import request_cancel
 from activities.commit import CommitActivities
+from activities.queueing import QueueActivities
 from activities.resources import Resources
 from activities.run_node import NodeActivities
 from activities.seed import SeedActivities
 from client.failures import DATA_CONVERTER
 from workflows.run import Run
+from workflows.turn_queue import TurnQueue
 
 PASSED_THROUGH = (
     "seeding",  # pure models and rules; imported once, not once a run
@@ -31,10 +33,11 @@ def fermata_plugin(resources: Resources) -> SimplePlugin:
     commits = CommitActivities(resources)
     seeds = SeedActivities(resources)
     nodes = NodeActivities(resources)
+    queue = QueueActivities(resources)
     return SimplePlugin(
         "fermata",
         data_converter=DATA_CONVERTER,
-        workflows=[Run],
+        workflows=[Run, TurnQueue],
         activities=[
             commits.commit,
             commits.open_run,
@@ -42,6 +45,9 @@ def fermata_plugin(resources: Resources) -> SimplePlugin:
             commits.forget_run,
             seeds.seed_run,
             nodes.run_node,
+            queue.queue_turn,
+            queue.drain_queue,
+            queue.wake_queue,
             request_cancel,
         ],
         workflow_runner=sandboxed,

@@ -9,9 +9,9 @@ from datetime import timedelta
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
+from activities.start_call import details_of_start, payload_of, summary_of
 from client.calls import call_server, call_worker
 from client.live_runs import DEFAULT_SECONDS, LiveRuns
-from client.start_call import details_of_start, payload_of, summary_of
 from client.thread_models import NOT_GIVEN, NotGiven, StartedRun
 from seeding.errors import FermataError, NoActivePause, NothingToAnswer, ThreadBusy
 from seeding.identity import workflow_id

@@ -139,7 +139,8 @@ class Opening(Model):
     ``lineage`` is what the run's branch stands on, outermost first, for a branch that this
     commit opens; None where the run goes on in an existing branch. ``continues`` names the runs
     whose position and rows this one goes on with, oldest first; a run that starts at its
-    graph's entry names none.
+    graph's entry names none. ``queued_turn`` is the number of the queued turn that the run is;
+    it leaves the queue with this commit.
     """
 
     run_epoch: int
@@ -153,6 +154,7 @@ class Opening(Model):
     start: JsonObject = {}
     request_hash: str | None = None
     idempotency_key: str | None = None
+    queued_turn: int | None = None
 
 
 class ThreadCommit(Model):

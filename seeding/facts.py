@@ -112,6 +112,7 @@ class ThreadFacts(Model):
         pruned: Those of the named checkpoints that were there and that pruning took.
         requested_graph: ``id@<16 hex>`` of the graph the request names; None where it could
             not be resolved, which an adoption does not need.
+        queued: How many turns of the thread are queued.
     """
 
     thread_id: str
@@ -126,6 +127,7 @@ class ThreadFacts(Model):
     fork: CheckpointFact | None = None
     pruned: tuple[str, ...] = ()
     requested_graph: str | None = None
+    queued: int = 0
 
     def why_missing(self, named: str) -> str:
         """Return why a checkpoint that was named resolves to nothing, to follow its name."""

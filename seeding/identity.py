@@ -11,6 +11,7 @@ from seeding.errors import InvalidRequest
 from seeding.model import Model
 
 WORKFLOW_PREFIX = "thread/"
+QUEUE_PREFIX = "queue/"
 MAX_THREAD_ID = 150
 EFFECT_KEY_SCHEME = "fermata-effect-1"
 WORKFLOW_END = "workflow_end"
@@ -51,6 +52,25 @@ def thread_of_workflow(workflow: str) -> str:
             "start it with --workflow-id thread/<thread id>"
         )
     return check_thread_id(workflow.removeprefix(WORKFLOW_PREFIX))
+
+
+def queue_id(thread_id: str) -> str:
+    """Return the workflow id of a thread's queue of turns."""
+    return QUEUE_PREFIX + thread_id
+
+
+def thread_of_queue(workflow: str) -> str:
+    """Return the thread id of a queue's workflow id.
+
+    Raises:
+        InvalidRequest: The id is not ``queue/<thread id>``.
+    """
+    if not workflow.startswith(QUEUE_PREFIX):
+        raise InvalidRequest(
+            f"a queue's workflow id is 'queue/<thread id>', not {workflow!r}; "
+            "start it with --workflow-id queue/<thread id>"
+        )
+    return check_thread_id(workflow.removeprefix(QUEUE_PREFIX))
 
 
 def checkpoint_id(run_id: str, ordinal: int) -> str:

@@ -40,7 +40,8 @@ class RunConfig(Model):
 class RunRequest(Model):
     """What a caller asks for when starting a run; only ``graph`` is required.
 
-    ``initial_snapshot`` counts as given when it is not None, ``{}`` included.
+    ``initial_snapshot`` counts as given when it is not None, ``{}`` included. ``queued_turn`` is
+    the number of the queued turn that this is the start of; the thread's queue gives it.
     """
 
     graph: str | JsonObject
@@ -58,6 +59,7 @@ class RunRequest(Model):
     idempotency_key: str | None = Field(
         default=None, min_length=1, max_length=255, pattern=r"^[^\x00]*$"
     )
+    queued_turn: int | None = Field(default=None, ge=1, le=2**53, strict=True)
     config: RunConfig = RunConfig()
 
     @property

@@ -34,7 +34,10 @@ What the table leaves open is decided here:
   a fork the row for an ended run applies. With a ``checkpointId`` of the very run it would end,
   and together with ``recover``, it is ``InvalidRequest``.
 - What a request carries cannot be put into a run that is adopted, by whatever row: that is
-  ``ThreadBusy`` naming the tickets, unless ``config.onBusy`` is ``queue``.
+  ``ThreadBusy`` naming the tickets, unless ``config.onBusy`` is ``queue`` or ``supersede``: it
+  is then queued as the next turn.
+- A new run waits for the turns that are queued: a start that is none of them is ``ThreadBusy``
+  while there are any, unless it says ``abandon``.
 - ``recover`` matters only where the latest run was left running. A run that was taken over
   ``MAX_TAKEOVERS`` times without a commit in between is not taken over again: it is ended as
   ``Indeterminate``, ``recover`` or not (AW-14).
@@ -69,7 +72,7 @@ from seeding.facts import BranchFact, CheckpointFact, RunFact, ThreadFacts
 from seeding.request import EPHEMERAL, RunRequest
 from seeding.run_endings import ABANDONED, SUPERSEDED, cancelled, is_spent, lost_cause
 from seeding.snapshot import read_snapshot
-from seeding.thread_busy import cannot_take, check_owner_is_here, leave_latest
+from seeding.thread_busy import cannot_take, check_owner_is_here, check_queue, leave_latest
 
 FIRST_BRANCH = "main"
 
@@ -86,10 +89,17 @@ def resolve_start(request: RunRequest, facts: ThreadFacts) -> StartDecision:
         CheckpointThreadMismatch: The named checkpoint is another thread's.
         CheckpointOfEndedRun: The named checkpoint's run has ended.
         ThreadBusy: The latest run has not ended, and another namespace owns it, or the request
-            leaves it behind or carries what it cannot take.
+            leaves it behind or carries what it cannot take; or queued turns come first.
     """
     if facts.chain_run is not None:
         return _restore(facts.chain_run)
+    decision = _by_table(request, facts)
+    if isinstance(decision, Open):
+        check_queue(request, facts)
+    return decision
+
+
+def _by_table(request: RunRequest, facts: ThreadFacts) -> StartDecision:
     if request.recover and request.abandon:
         raise InvalidRequest("recover goes on with the latest run, abandon ends it; give one")
     if request.initial_snapshot is not None:
@@ -272,7 +282,7 @@ def _on_branch(request: RunRequest, facts: ThreadFacts, branch: BranchFact) -> O
 
 
 def _adopt(request: RunRequest, facts: ThreadFacts, run: RunFact, start: Start) -> Adopt:
-    if request.carries_content and request.config.on_busy != "queue":
+    if request.carries_content and request.config.on_busy == "reject":
         raise cannot_take(facts.thread_id, run, start.source)
     return Adopt(
         run_id=run.run_id,

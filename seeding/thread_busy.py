@@ -57,6 +57,25 @@ def leave_latest(request: RunRequest, facts: ThreadFacts, because: str) -> tuple
     )
 
 
+def check_queue(request: RunRequest, facts: ThreadFacts) -> None:
+    """Refuse a new run that would go before the turns that came first (KU-35).
+
+    Raises:
+        ThreadBusy: Turns are queued, and the request is none of them and abandons nothing.
+    """
+    if not facts.queued or request.queued_turn is not None or request.abandon:
+        return
+    thread = quote(facts.thread_id)
+    turns = "1 turn is" if facts.queued == 1 else f"{facts.queued} turns are"
+    raise ThreadBusy(
+        f"{turns} queued on thread {facts.thread_id!r} and come first; queue this one behind them "
+        f"with config.onBusy 'queue', or see to them: fermata queue {thread}",
+        runId=None,
+        tickets=[],
+        queued=facts.queued,
+    )
+
+
 def cannot_take(thread_id: str, run: RunFact, source: Source) -> ThreadBusy:
     """Return the refusal of content for a run that goes on as it is."""
     return ThreadBusy(

@@ -5,10 +5,6 @@ asks for. ``route`` says where one answer that names its ticket goes; the inbox 
 when a ticket opens that an answer was kept for.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
-
 from seeding.errors import (
     AlreadyDecided,
     AmbiguousAnswer,
@@ -16,13 +12,12 @@ from seeding.errors import (
     NoActivePause,
     NothingToAnswer,
     PipelineTerminal,
-    RunBusy,
     SignalAlreadyPending,
     UnknownTicket,
 )
 from seeding.identity import parse_ticket_id
 from seeding.json_values import size_in_bytes
-from seeding.tickets import OpenTicket, TicketClosing
+from seeding.tickets import TicketClosing
 from workflows.commands import Answer, Arguments, Cancel, Lift, Message, Pause, parse_command
 from workflows.inbox_model import (
     AnswerTaken,
@@ -30,11 +25,12 @@ from workflows.inbox_model import (
     KeptAnswer,
     LiftTaken,
     PauseTaken,
-    Remembered,
     Reply,
 )
 from workflows.instants import Moment, show_moment
 from workflows.judging import judge
+from workflows.message_admission import admit_message
+from workflows.situation import MAX_LISTED, Admission, Situation
 
 MAX_KEPT = 1_000
 """How many early answers a run keeps."""
@@ -42,60 +38,11 @@ MAX_KEPT = 1_000
 MAX_KEPT_BYTES = 256 * 1024
 """How many bytes of JSON the kept answers may have in all."""
 
-MAX_LISTED = 20
-
 NOT_OPEN = (
     "the run is not open yet: a worker that serves its node types has to take its start up (the "
     "Temporal UI shows what the start activity last failed with)"
 )
 """What is known in the run itself of a start that takes long."""
-
-Phase = Literal["starting", "open", "ended"]
-Effect = AnswerTaken | PauseTaken | LiftTaken | KeptAnswer | CancelRequest
-
-
-@dataclass(frozen=True)
-class Situation:
-    """What the inbox knows at one moment; the mappings are views and not to be changed.
-
-    Attributes:
-        open: Open tickets by id, pauses included; empty while starting.
-        undecided: Ids of the open tickets of nodes that have no winner yet. While starting
-            after continue-as-new, those the last execution left open.
-        pause: Id of the open pause.
-        pause_active: Whether a pause is in force once all accepted commands are committed.
-        pause_pending: Whether a pause is accepted and not committed, so its id is unknown.
-        winner: Returns how a ticket of this run is decided, committed or not; None if it is not.
-        next_occurrence: Returns a node's lowest occurrence that may still open a ticket.
-    """
-
-    phase: Phase
-    run_id: str | None
-    thread_id: str | None
-    open: Mapping[str, OpenTicket]
-    undecided: Sequence[str]
-    pause: str | None
-    pause_active: bool
-    pause_pending: bool
-    winner: Callable[[str], TicketClosing | None]
-    can_ask: Mapping[str, bool]
-    next_occurrence: Callable[[str], int]
-    commands: Mapping[str, Remembered]
-    unnamed_used: bool
-    cancelling: bool
-    cause: str | None
-    on_busy: str
-    kept_count: int
-    kept_bytes: int
-
-
-@dataclass(frozen=True)
-class Admission:
-    """An accepted command: what its sender is told, and what the inbox does about it."""
-
-    reply: Reply
-    effect: Effect | None = None
-    command_id: str | None = None
 
 
 def admit(situation: Situation, name: str, arguments: Arguments, now: Moment) -> Admission:
@@ -105,6 +52,8 @@ def admit(situation: Situation, name: str, arguments: Arguments, now: Moment) ->
         CommandRefused: Some subclass of it; the first wrong thing wins.
     """
     command = parse_command(name, arguments)
+    if isinstance(command, Message):
+        return admit_message(situation, command, now)
     if situation.phase == "ended":
         raise PipelineTerminal(
             f"the run is over ({situation.cause}); {name} changes nothing",
@@ -117,8 +66,6 @@ def admit(situation: Situation, name: str, arguments: Arguments, now: Moment) ->
             return _admit_pause(situation, command, now)
         case Cancel():
             return _admit_cancel(situation, command)
-        case Message():
-            raise _busy(situation, command)
 
 
 def route(situation: Situation, answer: Answer, now: Moment) -> AnswerTaken | KeptAnswer:
@@ -292,19 +239,3 @@ def _admit_cancel(situation: Situation, command: Cancel) -> Admission:
     if situation.cancelling:
         raise SignalAlreadyPending("a cancel is pending already; the run ends at its next step")
     return Admission(Reply(run_id=situation.run_id), CancelRequest(reason=command.reason))
-
-
-def _busy(situation: Situation, command: Message) -> RunBusy:
-    wanted = command.on_busy or situation.on_busy
-    open_tickets = list(situation.open)[:MAX_LISTED]
-    waits = f"; it waits for {', '.join(open_tickets)}" if open_tickets else ""
-    if wanted == "reject":
-        return RunBusy(
-            f"the run is open{waits}; the message was not taken, send it when the run is over",
-            open=open_tickets,
-        )
-    return RunBusy(
-        f"onBusy {wanted!r} is not available yet and the run is open{waits}; "
-        "the message was not taken, send it when the run is over",
-        open=open_tickets,
-    )

@@ -18,9 +18,13 @@ from seeding.commits import (
 )
 from seeding.json_values import MAX_PAYLOAD_BYTES, size_in_bytes
 from seeding.model import JsonObject, as_object
+from seeding.queued_turns import brought_along, payload_of
 from seeding.request import RunRequest
 from workflows.commit_path import CommitPath
 from workflows.held import Held, RunFacts, after
+from workflows.inbox_model import TurnTaken
+from workflows.instants import show_moment
+from workflows.message_line import MessageLine
 from workflows.outcome import Refused
 from workflows.scheduler import Plan, Position, Step, make_plan, open_position, restore
 from workflows.starting_at import start_at
@@ -133,6 +137,19 @@ def restored_run(seeded: SeedResult) -> tuple[Plan, Held]:
         cause=stored.cause,
     )
     return plan, held
+
+
+def queue_content(seeded: SeedResult, request: RunRequest | None, line: MessageLine) -> None:
+    """Queue what a start brought to the run that it took over, which goes on as it is."""
+    if request is None or not seeded.queues_content:
+        return
+    turn = TurnTaken(
+        request=payload_of(brought_along(request)),
+        supersedes=request.config.on_busy == "supersede",
+        door="start",
+        received_at=show_moment(workflow.now()),
+    )
+    line.add(turn)
 
 
 def _position_of(plan: Plan, stored: PositionValues) -> Position:

@@ -21,6 +21,7 @@ from workflows.beginning import (
     LogIsAhead,
     StartRefusal,
     open_run,
+    queue_content,
     restored_run,
     seed,
     with_last_run,
@@ -124,7 +125,7 @@ class Engine:
         plan, held, reply = await open_run(seeded, request, self._path, cause)
         self.plan, self.seeded = plan, seeded
         self._started(seeded, held, [])
-        return Ended(cause, reply.result or {}) if cause is not None else None
+        return Ended(cause, reply.result or {}, reply.queued) if cause is not None else None
 
     def _adopt_restored(self, seeded: SeedResult) -> Ended | None:
         assert seeded.restored is not None
@@ -132,9 +133,11 @@ class Engine:
         self.plan, held = restored_run(seeded)
         self.seeded = seeded
         self._started(seeded, held, stored.decided)
+        assert self._seed_input is not None
+        queue_content(seeded, self._seed_input.request, self.inbox.line)
         if stored.cause is None:
             return None
-        return Ended(stored.cause, stored.result or {})
+        return Ended(stored.cause, stored.result or {}, seeded.queued > 0)
 
     def _started(self, seeded: SeedResult, held: Held, decided: list[TicketClosing]) -> None:
         assert self.plan is not None
@@ -322,7 +325,7 @@ class Engine:
         self._accept(reply, after(held, commit))
         self._delays.keep_only([])
         self.inbox.ended(ending.cause.kind)
-        return Ended(ending.cause, reply.result or {})
+        return Ended(ending.cause, reply.result or {}, reply.queued)
 
     # --- what is held -----------------------------------------------------------------------
 

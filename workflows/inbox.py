@@ -6,25 +6,20 @@ lies in ``admission`` and ``judging``; this class keeps what they need to know. 
 clock and waits for nothing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from seeding.errors import (
     CommandRefused,
+    FermataError,
     InvalidCommand,
     NoActivePause,
     PipelineTerminal,
 )
 from seeding.model import JsonObject
+from seeding.run_endings import SUPERSEDED
 from seeding.tickets import OpenTicket, TicketClosing
 from workflows.accepted_commands import CommandMemory, as_told
-from workflows.admission import (
-    Admission,
-    Phase,
-    Situation,
-    admit,
-    already_decided,
-    unknown_ticket,
-)
+from workflows.admission import admit, already_decided, unknown_ticket
 from workflows.carrying import bounded_carry
 from workflows.command_queue import CommandQueue
 from workflows.commands import Arguments
@@ -39,14 +34,14 @@ from workflows.inbox_model import (
     RefusalEntry,
     Reply,
     Taken,
+    TurnTaken,
 )
 from workflows.instants import Moment
 from workflows.kept_answers import KeptAnswers, judged
+from workflows.message_line import MessageLine
+from workflows.occurrences import Behind, NextOccurrence, first_occurrence, occurrence_reader
 from workflows.refusals import MAX_REFUSALS, refusal_entry
-
-NextOccurrence = Callable[[str], int]
-Behind = Mapping[str, int] | NextOccurrence
-"""A node's lowest occurrence that may still open a ticket; 0 where a mapping lacks the node."""
+from workflows.situation import Admission, Phase, Situation
 
 
 class Inbox:
@@ -56,14 +51,14 @@ class Inbox:
     accepted and stays reserved until a commit shows the ticket closed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_busy: str = "reject") -> None:
         self._phase: Phase = "starting"
         self._run_id: str | None = None
         self._thread_id: str | None = None
         self._cause: str | None = None
-        self._on_busy = "reject"
+        self._on_busy = on_busy
         self._can_ask: Mapping[str, bool] = {}
-        self._next_occurrence: Callable[[str], int] = _from_start
+        self._next_occurrence: NextOccurrence = first_occurrence
         self._open: dict[str, OpenTicket] = {}
         self._open_names: list[str] = []
         self._pause: str | None = None
@@ -73,6 +68,7 @@ class Inbox:
         self._refusals: list[RefusalEntry] = []
         self._cancel: CancelRequest | None = None
         self._unnamed_used = False
+        self.line = MessageLine()
 
     # --- the doors ------------------------------------------------------------------------
 
@@ -96,7 +92,7 @@ class Inbox:
             if door == "signal":
                 self._refuse(refusal_entry(name, arguments, now, error))
             raise
-        self._apply(admission)
+        self._apply(admission, door)
         return admission.reply
 
     def receive_signal(self, name: str, arguments: Arguments, now: Moment) -> None:
@@ -174,7 +170,7 @@ class Inbox:
                 being listed counts as closed by the answer taken for it, else as cancelled.
         """
         was_open, was_paused = self._open_names, self._pause
-        self._next_occurrence = _occurrence_reader(behind)
+        self._next_occurrence = occurrence_reader(behind)
         self._open = {ticket.body.ticket: ticket for ticket in open_tickets}
         self._open_names = [t.body.ticket for t in open_tickets if not t.body.is_pause]
         self._pause = next((t.body.ticket for t in open_tickets if t.body.is_pause), None)
@@ -258,6 +254,22 @@ class Inbox:
         """Return how a ticket is decided, committed or reserved; an expiry looks here first."""
         return self._queue.winner(ticket)
 
+    def turn_settled(self, outcome: Reply | FermataError) -> None:
+        """Learn what became of the first turn of the line.
+
+        A refused one that nobody waits for is listed; one that supersedes cancels the run, unless
+        it was known before.
+        """
+        first = self.line.first
+        assert first is not None, "only a turn of the line is settled"
+        turn = first[1]
+        self.line.settle(outcome)
+        if isinstance(outcome, FermataError):
+            if turn.door != "update":
+                self._refuse(refusal_entry("message", [turn.request], turn.received_at, outcome))
+        elif turn.supersedes and not outcome.duplicate and self._phase != "ended":
+            self._cancel = self._cancel or CancelRequest(reason=SUPERSEDED)
+
     # --- inside -----------------------------------------------------------------------------
 
     def _situation(self) -> Situation:
@@ -281,9 +293,10 @@ class Inbox:
             on_busy=self._on_busy,
             kept_count=len(self._kept.items),
             kept_bytes=self._kept.size,
+            unstored=self.line.size,
         )
 
-    def _apply(self, admission: Admission) -> None:
+    def _apply(self, admission: Admission, door: Door) -> None:
         effect = admission.effect
         match effect:
             case AnswerTaken():
@@ -296,6 +309,8 @@ class Inbox:
                 self._queue.add(effect)
             case CancelRequest():
                 self._cancel = effect
+            case TurnTaken():
+                self.line.add(effect.model_copy(update={"door": door}))
             case None:
                 return
         if admission.command_id is not None:
@@ -363,6 +378,8 @@ class Inbox:
                 unnamed_used=self._unnamed_used,
                 on_busy=self._on_busy,
                 commands=list(self._commands.known.values()),
+                turns_taken=self.line.taken,
+                turns_stored=self.line.stored,
                 refusals=self._refusals,
             )
         )
@@ -380,15 +397,5 @@ class Inbox:
         inbox._cancel, inbox._unnamed_used = carry.cancel, carry.unnamed_used
         inbox._commands = CommandMemory(carry.commands)
         inbox._refusals = list(carry.refusals)
+        inbox.line = MessageLine(carry.turns_taken, stored=carry.turns_stored)
         return inbox
-
-
-def _from_start(_node_id: str) -> int:
-    return 0
-
-
-def _occurrence_reader(behind: Behind) -> NextOccurrence:
-    if callable(behind):
-        return behind
-    mapping: Mapping[str, int] = behind
-    return lambda node_id: mapping.get(node_id, 0)

@@ -22,7 +22,9 @@ class Reply(Model):
         run_id: None before the start activity has said which run this is.
         ticket: The ticket an answer was taken for.
         duplicate: The command was taken before; this repeats the first reply.
-        pending: The answer is kept for a ticket that is not open yet, and not judged.
+        pending: The answer is kept for a ticket that is not open yet, and not judged; or the
+            message is queued as a turn.
+        queued_turn: The number of the queued turn that a message has become.
     """
 
     accepted: bool = True
@@ -30,6 +32,14 @@ class Reply(Model):
     ticket: str | None = None
     duplicate: bool = False
     pending: bool = False
+    queued_turn: int | None = None
+
+    def to_json(self) -> JsonObject:
+        """Return the reply as JSON; only that to a message says ``queuedTurn``."""
+        shown = super().to_json()
+        if self.queued_turn is None:
+            shown.pop("queuedTurn")
+        return shown
 
 
 class RefusalEntry(Model):
@@ -115,6 +125,21 @@ class LiftTaken(Model):
         return Lift(ticket=self.ticket, actor=self.actor, command_id=self.command_id).payload()
 
 
+class TurnTaken(Model):
+    """An accepted message, or what a start brought to a run it took over: a turn to queue.
+
+    Attributes:
+        request: The start it will be; a message that names no graph has none.
+        supersedes: The open run is cancelled once the turn is in the queue.
+        door: Where it came in.
+    """
+
+    request: JsonObject
+    supersedes: bool = False
+    door: Literal["signal", "update", "start"] = "update"
+    received_at: str
+
+
 Taken = AnswerTaken | PauseTaken | LiftTaken
 QueueItem = Annotated[Taken, Field(discriminator="kind")]
 
@@ -144,4 +169,6 @@ class Carry(Model):
     unnamed_used: bool = False
     on_busy: str = "reject"
     commands: list[Remembered] = []
+    turns_taken: int = 0
+    turns_stored: bool = False
     refusals: list[RefusalEntry] = []

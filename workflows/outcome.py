@@ -22,10 +22,11 @@ FAILURE_CAUSES = ("Error", "FailedVerification", "Indeterminate")
 
 @dataclass(frozen=True)
 class Ended:
-    """The run ended; the log's cause is the truth."""
+    """The run ended; the log's cause is the truth. ``queued``: turns wait for it to close."""
 
     cause: EndCause
     result: JsonObject
+    queued: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,19 @@ native cancel and keeps it as the flag that the ``cancel`` door sets.
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.common import RawValue, RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from seeding.errors import CommandRefused, FermataError, InvalidRequest
+from seeding.errors import (
+    CommandRefused,
+    CorruptLog,
+    FermataError,
+    InvalidRequest,
+    ThreadBusy,
+)
 from seeding.identity import thread_of_workflow
 from seeding.json_values import MAX_PAYLOAD_BYTES
 from seeding.model import Json, JsonObject, as_object
@@ -24,18 +30,19 @@ from workflows.commands import Undecodable
 from workflows.delays import Delays
 from workflows.engine import Engine
 from workflows.inbox import Inbox
-from workflows.outcome import CANCEL_CAUSES, FAILURE_CAUSES, Ended, GoesOn, Outcome, Refused
+from workflows.message_storing import MessageStoring
+from workflows.outcome import CANCEL_CAUSES, FAILURE_CAUSES, Ended, GoesOn, Refused
+from workflows.queueing import wake_queue
 from workflows.scheduler import progress
 from workflows.showing import shown_refused, shown_starting, shown_state
-from workflows.wire import REQUEST_CANCEL, SeedInput, StartProblem
-
-RUN = "Run"
-"""The workflow type."""
+from workflows.wire import REQUEST_CANCEL, RUN, SeedInput, StartProblem
 
 CONTINUED = "fermataContinued"
 """The one key of the argument that an execution hands to the next of its chain."""
 
 _REQUEST_TIME = timedelta(seconds=10)
+_NOT_FINAL = (ThreadBusy.code, CorruptLog.code)
+_Outcome = TypeVar("_Outcome")
 
 
 @workflow.defn(dynamic=True)
@@ -47,24 +54,50 @@ class Run:
         self._carry = _carry_of(args)
         carried = self._carry or {}
         inbox, delays = as_object(carried.get("inbox")), as_object(carried.get("delays"))
-        self._inbox = Inbox() if inbox is None else Inbox.from_carry(inbox)
+        self._asked = self._seed_input(args)
+        request = self._asked.request
+        on_busy = "reject" if request is None else request.config.on_busy
+        self._inbox = Inbox(on_busy) if inbox is None else Inbox.from_carry(inbox)
         self._delays = Delays(delays)
         self._engine = Engine(self._inbox, self._delays)
+        self._storing = MessageStoring(
+            self._inbox, self._asked.thread_id, self._graph, self._open_run
+        )
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:
         """Run a turn; the argument is the request of contract section 2."""
-        body = asyncio.create_task(self._engine.run(self._seed_input(args)))
+        self._stores = asyncio.create_task(self._storing.run())
+        body = asyncio.create_task(self._engine.run(self._asked))
         outcome = await self._shielded(body)
         if isinstance(outcome, GoesOn):
-            await workflow.wait_condition(workflow.all_handlers_finished)
+            await workflow.wait_condition(self._may_close)
             # Taken last, so that what an update handler accepted meanwhile goes along.
             workflow.continue_as_new(
                 args=[{CONTINUED: {"inbox": self._inbox.carry(), "delays": self._delays.carry()}}]
             )
+        await self._before_closing(outcome)
         return await self._close(outcome)
 
-    async def _shielded(self, body: "asyncio.Task[Outcome]") -> Outcome:
+    async def _before_closing(self, outcome: Ended | Refused) -> None:
+        """See that all accepted turns are in the log, and that the queue is looked at."""
+        waiting = asyncio.create_task(workflow.wait_condition(self._may_close))
+        await self._shielded(waiting)
+        if self._leaves_turns(outcome):
+            await self._shielded(asyncio.create_task(wake_queue(self._asked.thread_id)))
+
+    def _may_close(self) -> bool:
+        return self._inbox.line.is_empty and workflow.all_handlers_finished()
+
+    def _leaves_turns(self, outcome: Ended | Refused) -> bool:
+        """Whether the thread's queue has to look again once this has closed."""
+        was_queued = self._asked.request is not None and self._asked.request.queued_turn is not None
+        if isinstance(outcome, Ended):
+            return outcome.queued or was_queued or self._inbox.line.stored
+        # A turn that was refused as it stands leaves the queue, and the next one may start.
+        return outcome.code not in _NOT_FINAL if was_queued else _names_queue(outcome)
+
+    async def _shielded(self, body: "asyncio.Task[_Outcome]") -> _Outcome:
         while True:
             try:
                 return await asyncio.shield(body)
@@ -76,14 +109,16 @@ class Run:
 
     async def _close(self, outcome: Ended | Refused) -> Any:
         if isinstance(outcome, Refused):
+            await workflow.wait_condition(self._may_close)
             raise ApplicationError(
                 outcome.message, outcome.details, type=outcome.code, non_retryable=True
             )
         cause = outcome.cause
         if cause.kind in CANCEL_CAUSES:
             await self._until_cancelled()
+            await workflow.wait_condition(self._may_close)
             raise asyncio.CancelledError(cause.message)
-        await workflow.wait_condition(workflow.all_handlers_finished)
+        await workflow.wait_condition(self._may_close)
         if cause.kind in FAILURE_CAUSES:
             raise ApplicationError(
                 cause.message or cause.kind, outcome.result, type=cause.kind, non_retryable=True
@@ -124,6 +159,15 @@ class Run:
             problem=problem,
         )
 
+    def _graph(self) -> str | JsonObject | None:
+        seeded, request = self._engine.seeded, self._asked.request
+        if seeded is not None:
+            return seeded.graph.name
+        return None if request is None else request.graph
+
+    def _open_run(self) -> str | None:
+        return None if self._engine.held is None else self._engine.held.facts.run_id
+
     # --- doors ------------------------------------------------------------------------------
 
     @workflow.signal(dynamic=True, description="resume, cancel, pause, message")
@@ -163,8 +207,14 @@ class Run:
 
     @workflow.update(name="message", description="A message for the thread of this run")
     async def update_message(self, *args: Any) -> Any:
-        """Offer a message to the run (contract 5)."""
-        return self._receive("message", args)
+        """Offer a message to the run; one that is queued is in the log when this answers."""
+        reply, line = self._receive("message", args), self._inbox.line
+        number = line.taken
+        await workflow.wait_condition(lambda: line.is_settled(number))
+        outcome = line.outcome(number)
+        if isinstance(outcome, FermataError):
+            raise _as_application_error(outcome) from outcome
+        return {**reply, **outcome.to_json()}
 
     @update_message.validator
     def check_message(self, *args: Any) -> None:
@@ -234,7 +284,13 @@ class Run:
         return [entry.to_json() for entry in self._inbox.refusals]
 
 
-def _as_application_error(refusal: CommandRefused) -> ApplicationError:
+def _names_queue(refused: Refused) -> bool:
+    """Whether a start was refused because of turns that are queued."""
+    details = as_object(refused.details.get("details")) or {}
+    return "queued" in details
+
+
+def _as_application_error(refusal: FermataError) -> ApplicationError:
     return ApplicationError(refusal.message, refusal.details, type=refusal.code, non_retryable=True)
 
 

@@ -30,6 +30,18 @@ END_RUN = "end_run"
 RUN_NODE = "run_node"
 REQUEST_CANCEL = "request_cancel"
 FORGET_RUN = "forget_run"
+QUEUE_TURN = "queue_turn"
+DRAIN_QUEUE = "drain_queue"
+WAKE_QUEUE = "wake_queue"
+
+RUN = "Run"
+"""The workflow type of a turn."""
+
+TURN_QUEUE = "TurnQueue"
+"""The workflow type of a thread's queue of turns."""
+
+LOOK = "look"
+"""The signal that has a queue look whether a turn can start."""
 
 UNKNOWN_NODE_TYPE = "UnknownNodeType"
 """Type of the failure of a node call on a worker that does not serve its type."""
@@ -143,6 +155,8 @@ class SeedResult(Model):
             one that starts at its graph's entry nodes.
         search_attributes: Names of the search attributes the server has.
         continue_after: Events of history after which the run continues as new.
+        queued: How many turns of the thread are queued behind the run.
+        queues_content: What the request brings is to be queued as the next turn.
     """
 
     kind: Literal["open", "restore"]
@@ -172,6 +186,8 @@ class SeedResult(Model):
     checkpoint_id: str = ""
     search_attributes: tuple[str, ...] = ()
     continue_after: int = 1000
+    queued: int = 0
+    queues_content: bool = False
 
 
 class CommitInput(WireModel):
@@ -192,7 +208,7 @@ class CommitReply(WireModel):
 
     ``accepted``: how many operations were; None is all of them. ``last``: the last accepted
     operation is the run's newest commit. ``at_once``: no earlier attempt of this activity
-    failed. ``result``: the whole result, from the end of a run.
+    failed. ``result``: the whole result, from the end of a run; ``queued``: turns wait for it.
     """
 
     accepted: int | None = None
@@ -202,6 +218,7 @@ class CommitReply(WireModel):
     times: tuple[TicketTimes, ...] = ()
     refusal: Refusal | None = None
     result: JsonObject | None = None
+    queued: bool = False
 
 
 class ValueReference(WireModel):

@@ -14,6 +14,7 @@ from activities.log.forgetting import forget_run
 from activities.log.graphs import write_graph
 from activities.log.migrations import is_current, prepare_schema
 from activities.log.missing_runs import not_in_log
+from activities.log.queueing import Queueing
 from activities.log.rebuilding import Rebuilding
 from activities.log.retention import Retention
 from activities.log.run_ownership import RunOwnership
@@ -37,7 +38,7 @@ class _Opening(NamedTuple):
     graph: PinnedGraph | None
 
 
-class CommitLog(RunOwnership, Branching, EffectLedger, Retention, Rebuilding):
+class CommitLog(RunOwnership, Branching, EffectLedger, Queueing, Retention, Rebuilding):
     """An append-only log of commits in a SQL database.
 
     Writes run one after the other on a thread of the log's own, each a whole transaction in one

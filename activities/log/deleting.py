@@ -17,6 +17,7 @@ from activities.log.tables import (
     floors,
     graphs,
     messages,
+    queued_turns,
     run_owners,
     run_rows,
     runs,
@@ -34,6 +35,7 @@ _OF_THREAD = (
     run_rows,
     effects,
     floors,
+    queued_turns,
     tickets,
     branches,
     runs,
@@ -105,7 +107,7 @@ def _family(connection: Connection, thread_id: str) -> list[str]:
                     table.c.thread_id.startswith(thread_id + _CHILDREN, autoescape=True),
                 )
             )
-            for table in (threads, branches)
+            for table in (threads, branches, queued_turns)
         )
     )
     family = sorted(connection.execute(found).scalars())

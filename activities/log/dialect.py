@@ -22,6 +22,7 @@ from seeding.errors import CommitUnavailable, CorruptLog, LogError
 __all__ = [
     "PATIENT_WAIT",
     "QUICK_WAIT",
+    "byte_order",
     "lock_name",
     "open_engine",
     "open_reading_engine",
@@ -73,6 +74,11 @@ def writer_threads(engine: Engine) -> int:
     if engine.name == _POSTGRESQL:
         return postgresql_dialect.WRITERS
     return sqlite_dialect.WRITERS
+
+
+def byte_order(connection: Connection) -> str:
+    """Return what a column of text is declared with, so that it is compared byte by byte."""
+    return ' COLLATE "C"' if connection.engine.name == _POSTGRESQL else ""
 
 
 def lock_name(connection: Connection, name: str) -> None:

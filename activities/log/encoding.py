@@ -57,6 +57,21 @@ OWNER_CHECKED = (
 )
 BRANCH_CHECKED = ("thread_id", "name", "lineage", "opened_version")
 GRAPH_CHECKED = ("digest", "graph_id", "body", "created_at")
+TURN_CHECKED = (
+    "thread_id",
+    "number",
+    "state",
+    "operation",
+    "request",
+    "request_hash",
+    "idempotency_key",
+    "behind",
+    "namespace",
+    "run_id",
+    "refusal",
+    "received_at",
+    "settled_at",
+)
 MESSAGE_CHECKED = ("place", "message_id", "body")
 CELL_CHECKED = ("key", "value")
 ROW_CHECKED = ("node_id", "occurrence", "idx", "body")

@@ -12,12 +12,23 @@ from activities.log.tables import (
     effects,
     floors,
     messages,
+    queued_turns,
     runs,
     threads,
 )
 from seeding.errors import CorruptLog, UnknownThread
 
-TABLES: Sequence[Table] = (commits, branches, messages, cells, effects, floors, threads, runs)
+TABLES: Sequence[Table] = (
+    commits,
+    branches,
+    messages,
+    cells,
+    effects,
+    floors,
+    queued_turns,
+    threads,
+    runs,
+)
 """All have an index that begins with the thread, so that the next one is found by seeking."""
 
 _NEXT = tuple(

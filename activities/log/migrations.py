@@ -14,7 +14,10 @@ from activities.log.dialect import lock_name, open_reading_engine, shown, storag
 from activities.log.tables import SCHEMA_VERSION, commits, metadata, schema_version
 from seeding.errors import CommitUnavailable, CorruptLog, LogError, NewerLog
 
-UPGRADES: Mapping[int, Callable[[Connection], None]] = {1: upgrades.from_version_1}
+UPGRADES: Mapping[int, Callable[[Connection], None]] = {
+    1: upgrades.from_version_1,
+    2: upgrades.from_version_2,
+}
 """By the version they start from; each leaves the log at that version plus one."""
 
 

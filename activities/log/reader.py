@@ -15,6 +15,7 @@ from activities.log import (
     rows,
     runs,
     states,
+    turn_rows,
     whole_lists,
 )
 from activities.log.effect_rows import StoredEffect
@@ -36,6 +37,7 @@ from activities.log.stored import (
 from seeding.commits import AuditDraft, BranchPoint, PositionHead, RunRow
 from seeding.errors import UnknownThread
 from seeding.model import Json, JsonObject
+from seeding.queued_turns import QueuedTurn
 from seeding.tickets import OpenTicket, TicketClosing
 
 
@@ -68,6 +70,31 @@ class LogReader(Examining):
         """Return the run of a thread that was opened with an idempotency key."""
         with self._reading(f"thread {thread_id}") as connection:
             return runs.read_run_of_key(connection, thread_id, idempotency_key)
+
+    def queued_turn(self, thread_id: str, number: int) -> QueuedTurn | None:
+        """Return a turn of a thread's queue by its number, whatever became of it."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return turn_rows.read_turn(connection, thread_id, number)
+
+    def queued_turn_of_key(self, thread_id: str, idempotency_key: str) -> QueuedTurn | None:
+        """Return the turn that came under an idempotency key and is queued or has started."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return turn_rows.read_turn_of_key(connection, thread_id, idempotency_key)
+
+    def first_queued(self, thread_id: str) -> QueuedTurn | None:
+        """Return the turn that a thread's queue starts next."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return turn_rows.read_first_queued(connection, thread_id)
+
+    def queued_turns(self, thread_id: str) -> list[QueuedTurn]:
+        """Return what is kept of a thread's queued turns, in their order."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return turn_rows.read_turns(connection, thread_id)
+
+    def count_queued(self, thread_id: str) -> int:
+        """Return how many turns of a thread are queued."""
+        with self._reading(f"thread {thread_id}") as connection:
+            return turn_rows.count_queued(connection, thread_id)
 
     def runs(self, thread_id: str) -> list[StoredRun]:
         """Return the runs of a thread, oldest first."""

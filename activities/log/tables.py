@@ -1,11 +1,11 @@
 """The tables of the commit log.
 
 ``commits``, ``messages``, ``cells``, ``run_rows``, ``run_owners``, ``branches``, ``effects``,
-``floors`` and ``graphs`` are the truth; what a thread accumulated is append-only, one sequence
-of versions per thread over all its branches. ``threads``, ``runs`` and ``tickets`` are
-projections that can be made again from it. JSON is kept as text, so that every database stores
-the same bytes; text is compared byte by byte everywhere. Messages and cells outlive the commits
-they came with once those are pruned, so no table refers to another.
+``floors``, ``queued_turns`` and ``graphs`` are the truth; what a thread accumulated is
+append-only, one sequence of versions per thread over all its branches. ``threads``, ``runs`` and
+``tickets`` are projections that can be made again from it. JSON is kept as text, so that every
+database stores the same bytes; text is compared byte by byte everywhere. Messages and cells
+outlive the commits they came with once those are pruned, so no table refers to another.
 """
 
 from collections.abc import Sequence
@@ -26,10 +26,11 @@ from activities.log.encoding import (
     COMMIT_CHECKED,
     GRAPH_CHECKED,
     OWNER_CHECKED,
+    TURN_CHECKED,
     checksum,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 
@@ -201,6 +202,30 @@ floors = Table(
 )
 """How far a branch was pruned: of the runs that ended at or before ``version`` only the first
 and the last commit are left, and of each cell only what it held there."""
+
+queued_turns = Table(
+    "queued_turns",
+    metadata,
+    _text("thread_id", key=True),
+    _number("number", key=True),
+    _text("state"),
+    _text("operation"),
+    _text("request"),
+    _text("request_hash"),
+    _text("idempotency_key", null=True),
+    _text("behind", null=True),
+    _text("namespace"),
+    _text("run_id", null=True),
+    _text("refusal", null=True),
+    _text("received_at"),
+    _text("settled_at", null=True),
+    _checksum_of(TURN_CHECKED),
+    Index("queued_turns_by_state", "thread_id", "state", "number"),
+    Index("queued_turns_by_key", "thread_id", "idempotency_key"),
+    Index("queued_turns_by_operation", "thread_id", "operation", unique=True),
+)
+"""Turns that came while a run was open, by place. ``state`` is ``queued``, ``started``,
+``refused`` or ``withdrawn``; ``request`` is the start that the turn is."""
 
 threads = Table(
     "threads",

@@ -17,6 +17,7 @@ from activities.log.pending import PendingRows
 from activities.log.run_points import own_places, read_run_points
 from activities.log.stored import Execution
 from activities.log.tables import branches, cells, commits, messages, run_owners, run_rows
+from activities.log.turn_rows import Settled, read_turn, settle_turn
 from seeding.commits import (
     BranchPoint,
     CommitOperation,
@@ -25,7 +26,7 @@ from seeding.commits import (
     RunPoint,
     TicketTimes,
 )
-from seeding.errors import UnknownThread
+from seeding.errors import ThreadVersionConflict, UnknownThread
 
 _UNBOUNDED = 2**62
 
@@ -62,6 +63,7 @@ class CommitTransaction:
         self._tickets: dict[str, list[str]] = {}
         self._lineages: dict[tuple[str, str], tuple[BranchPoint, ...]] = {}
         self._cells: dict[tuple[str, str, CellGroup, str], str | None] = {}
+        self._turns: list[tuple[str, int, str]] = []
 
     def apply(self, operation: CommitOperation) -> tuple[Receipt, tuple[TicketTimes, ...]]:
         """Judge one operation and collect its rows.
@@ -83,6 +85,7 @@ class CommitTransaction:
         self._check_tickets(operation, run)
         head = self._threads[operation.commit.thread_id]
         checks.check_version(operation, head.version if head else 0)
+        self._check_turn(operation)
         self._check_messages(operation, run)
         values = self._values_after(operation, encoded, run)
         accepted = self._record(operation, encoded, run, values)
@@ -91,6 +94,15 @@ class CommitTransaction:
     def write(self) -> None:
         """Write what was collected."""
         self._pending.write(self._connection)
+        for thread_id, number, run_id in self._turns:
+            settled = Settled("started", run_id=run_id)
+            settle_turn(
+                self._connection,
+                thread_id=thread_id,
+                number=number,
+                settled=settled,
+                at=records.iso(self._now),
+            )
 
     # --- facts ------------------------------------------------------------------------------
 
@@ -146,6 +158,19 @@ class CommitTransaction:
         standing_on = self._standing_on(opening)
         checks.check_kept(operation, self._pruned_point(opening))
         checks.check_branch(operation, exists, standing_on)
+
+    def _check_turn(self, operation: CommitOperation) -> None:
+        """Pass an opening whose turn is still queued: each begins one run."""
+        opening, thread_id = operation.commit.opening, operation.commit.thread_id
+        if opening is None or opening.queued_turn is None:
+            return
+        turn = read_turn(self._connection, thread_id, opening.queued_turn)
+        if turn is None or turn.state != "queued":
+            state = "not there" if turn is None else turn.state
+            raise ThreadVersionConflict(
+                f"queued turn {opening.queued_turn} of thread {thread_id!r} is {state}"
+            )
+        self._turns.append((thread_id, opening.queued_turn, operation.run_id))
 
     def _run_in_the_way(self, thread_id: str) -> str | None:
         stored = facts.read_runs_not_ended(self._connection, thread_id)

@@ -2,6 +2,7 @@
 
 from sqlalchemy import Connection, text
 
+from activities.log.dialect import byte_order
 from activities.log.encoding import checksum
 
 _MANY = 500
@@ -101,6 +102,19 @@ _MADE_AGAIN_2 = (
 )
 
 
+_TABLES_3 = (
+    """CREATE TABLE queued_turns (
+        thread_id TEXT{0} NOT NULL, number BIGINT NOT NULL, state TEXT{0} NOT NULL,
+        operation TEXT{0} NOT NULL, request TEXT{0} NOT NULL, request_hash TEXT{0} NOT NULL,
+        idempotency_key TEXT{0}, behind TEXT{0}, namespace TEXT{0} NOT NULL, run_id TEXT{0},
+        refusal TEXT{0}, received_at TEXT{0} NOT NULL, settled_at TEXT{0},
+        checksum BIGINT NOT NULL, PRIMARY KEY (thread_id, number))""",
+    "CREATE INDEX queued_turns_by_state ON queued_turns (thread_id, state, number)",
+    "CREATE INDEX queued_turns_by_key ON queued_turns (thread_id, idempotency_key)",
+    "CREATE UNIQUE INDEX queued_turns_by_operation ON queued_turns (thread_id, operation)",
+)
+
+
 def from_version_1(connection: Connection) -> None:
     """Add the effect ledger, floors, checksums, and how runs were taken over or continued.
 
@@ -118,6 +132,12 @@ def from_version_1(connection: Connection) -> None:
         _make_again(connection, table, made, checked)
         if index is not None:
             connection.execute(text(index))
+
+
+def from_version_2(connection: Connection) -> None:
+    """Add the table of queued turns; text is compared byte by byte on every database."""
+    for statement in _TABLES_3:
+        connection.execute(text(statement.format(byte_order(connection))))
 
 
 def _sum_up(

@@ -19,6 +19,7 @@ from activities.log.projecting import Projections, differing_columns, missing_co
 from activities.log.projections import new_fold, read_projections
 from activities.log.stored import StoredBranch, StoredOwner
 from activities.log.tables import effects, graphs
+from activities.log.turn_rows import turn_problems
 from seeding.commits import BranchPoint
 from seeding.counting import counted
 from seeding.errors import CorruptLog
@@ -79,6 +80,7 @@ class ThreadVerification:
         self._add(None, self._check_branches())
         self._add(None, self._check_owners())
         self._add(None, self._check_effects())
+        self._add(None, turn_problems(self._connection, self._thread_id))
         self._add(None, self._check_graphs())
         self._add(None, self._check_last())
         if not self.findings:

@@ -29,6 +29,7 @@ def test_only_the_graph_is_required_and_the_rest_has_these_defaults() -> None:
         "recover": False,
         "abandon": False,
         "idempotencyKey": None,
+        "queuedTurn": None,
         "config": {
             "maxIterations": 10000,
             "maxPasses": None,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from seeding.model import Json, JsonObject
+from seeding.queued_turns import payload_of as given_of
 from seeding.request import RunRequest
 
 SUMMARY_BYTES = 300
@@ -12,7 +13,7 @@ SUMMARY_BYTES = 300
 def payload_of(request: RunRequest | Mapping[str, Json]) -> JsonObject:
     """Return the argument of the start: what the caller gave, without defaults."""
     if isinstance(request, RunRequest):
-        return request.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return given_of(request)
     return dict(request)
 
 
