@@ -29,6 +29,13 @@ class StartedRun(Model):
     workflow_id: str
 
 
+class TakenUp(Model):
+    """A started run, and the id it goes on under; None where no worker has taken it up yet."""
+
+    started: StartedRun
+    run_id: str | None
+
+
 class WaitingTicket(OpenModel):
     """An open ticket as ``waitingFor`` shows it (contract 4)."""
 

@@ -5,26 +5,26 @@ Every call has a deadline, in seconds, and raises one error per cause.
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
+from temporalio.client import WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from activities.start_call import details_of_start, payload_of, summary_of
 from client.calls import call_server, call_worker
 from client.live_runs import DEFAULT_SECONDS, LiveRuns
-from client.thread_models import NOT_GIVEN, NotGiven, StartedRun
+from client.thread_models import NOT_GIVEN, NotGiven, StartedRun, TakenUp
 from seeding.errors import FermataError, NoActivePause, NothingToAnswer, ThreadBusy
-from seeding.identity import workflow_id
-from seeding.model import Json, JsonObject
+from seeding.identity import queue_id, workflow_id
+from seeding.model import Json, JsonObject, as_object
 from seeding.request import RunRequest, parse_request
 from workflows.commands import parse_command
 from workflows.inbox_model import Reply
+from workflows.wire import RUN, TURN_QUEUE
 
 BUSY_SECONDS = 2.0
 """How long a busy thread's run has to name its tickets."""
-
-RUN = "Run"
-"""The workflow type."""
 
 
 class Threads(LiveRuns):
@@ -81,6 +81,80 @@ class Threads(LiveRuns):
             thread_id=thread_id,
             workflow_id=handle.id,
         )
+
+    async def submit(
+        self,
+        thread_id: str,
+        request: RunRequest | Mapping[str, Json],
+        *,
+        within: float = DEFAULT_SECONDS,
+    ) -> Reply:
+        """Queue a turn, whatever the thread is doing; on an idle one it starts at once.
+
+        It is in the log when this returns, and starts when the turns before it are over. A
+        request whose ``config.onBusy`` is ``supersede`` has the open run cancelled; one that
+        does not say ``queue`` or ``supersede`` is queued.
+
+        Args:
+            thread_id: The thread.
+            request: The request; its ``idempotencyKey`` makes a repetition the same turn.
+            within: Seconds the queue has to answer.
+
+        Raises:
+            StartRefused: The request was refused, by the class of its code; nothing was queued.
+            NoWorker: No worker answered; the turn may still be queued when one comes.
+            ServerUnreachable: The server did not answer.
+        """
+        payload = _queueing(payload_of(request))
+        parse_request(payload, workflow_id(thread_id))
+        queue: WithStartWorkflowOperation[Any, Any] = WithStartWorkflowOperation(
+            TURN_QUEUE,
+            id=queue_id(thread_id),
+            task_queue=self._task_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            static_summary=f"turns queued on {thread_id}",
+        )
+        # The SDK leaves the type of one of its overloads open.
+        call = self._client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
+            "turn",
+            payload,
+            start_workflow_operation=queue,
+            rpc_timeout=timedelta(seconds=within),
+        )
+        doing = "the turn may still be queued when one comes"
+        answer = await call_worker(self._client, thread_id, call, seconds=within, doing=doing)
+        return Reply.model_validate(answer)
+
+    async def start_or_queue(
+        self, thread_id: str, request: RunRequest, *, within: float, open_within: float
+    ) -> TakenUp | Reply:
+        """Start a run; on a busy thread do what ``config.onBusy`` says (contract 2).
+
+        A thread is busy while a run of it is open, and while turns are queued on it.
+
+        Args:
+            thread_id: The thread.
+            request: The request.
+            within: Seconds a call may take.
+            open_within: Seconds a worker has to take the run up.
+
+        Returns:
+            The run, and under which id it goes on once a worker has taken it up; or what the
+            queue answered.
+
+        Raises:
+            StartRefused: The start was refused, by the class of its code.
+            FermataError: As :meth:`start`, ``opened`` and :meth:`submit`.
+        """
+        try:
+            started = await self.start(thread_id, request, within=within)
+            opened = await self.opened(thread_id, started.run_id, within=open_within)
+        except ThreadBusy:
+            if request.config.on_busy == "reject":
+                raise
+            return await self.submit(thread_id, request, within=within)
+        return TakenUp(started=started, run_id=opened)
 
     async def _busy(self, thread_id: str, run_id: str | None) -> ThreadBusy:
         try:
@@ -202,6 +276,14 @@ def _busy(
         runId=run_id,
         tickets=tickets or [],
     )
+
+
+def _queueing(payload: JsonObject) -> JsonObject:
+    """Return a request that is queued where it does not say otherwise."""
+    config = as_object(payload.get("config", {}))
+    if config is None or config.get("onBusy", "reject") != "reject":
+        return payload
+    return {**payload, "config": {**config, "onBusy": "queue"}}
 
 
 def _reason(reason: str | None) -> JsonObject:

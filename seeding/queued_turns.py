@@ -95,8 +95,13 @@ class QueueReceipt(Model):
 
 
 def content_hash(request: RunRequest) -> str:
-    """Return what tells a request from another one on its thread, whatever its key is."""
-    body = request.to_json()
+    """Return what tells a request from another one on its thread.
+
+    Its key takes no part, and neither does what it says of a busy thread: a turn that waits is
+    the turn that would have started at once.
+    """
+    config = request.config.model_copy(update={"on_busy": "reject"})
+    body = request.model_copy(update={"config": config}).to_json()
     # A field that came later takes no part, so that hashes of older logs stay what they are.
     body.pop("idempotencyKey")
     body.pop("queuedTurn")

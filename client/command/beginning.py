@@ -1,7 +1,10 @@
 """How a verb begins a run: starts it, sees it taken up or refused, watches it if asked."""
 
+import shlex
 from dataclasses import dataclass
 
+from client.command.acting import print_reply
+from client.command.arguments import WORKER_SECONDS
 from client.command.output import complain, print_json, print_line
 from client.command.people import print_standing
 from client.command.watching import judge, watched
@@ -11,6 +14,7 @@ from client.threads import Threads
 from seeding.errors import ClientError, FermataError
 from seeding.model import JsonObject
 from seeding.request import RunRequest
+from workflows.inbox_model import Reply
 
 OPEN_SECONDS = 3.0
 """How long a worker has to take a start up before it is said that none has."""
@@ -40,16 +44,22 @@ class Begun:
     standing: Standing | None = None
 
 
-async def begun(threads: Threads, thread: str, request: RunRequest, asked: Watching) -> Begun:
+async def begun(
+    threads: Threads, thread: str, request: RunRequest, asked: Watching
+) -> Begun | Reply:
     """Start a run on a thread, print it, and watch it where that is asked for.
+
+    On a busy thread it is what the queue says of it, where the request is to be queued.
 
     Raises:
         StartRefused: The start was refused, by the class of its code.
-        FermataError: As ``Threads.start`` and ``Threads.wait``.
+        FermataError: As ``Threads.start_or_queue`` and ``Threads.wait``.
     """
-    started = await threads.start(thread, request)
     within = OPEN_SECONDS if asked.watch or asked.timeout is None else asked.timeout
-    opened = await threads.opened(thread, started.run_id, within=within)
+    taken = await threads.start_or_queue(thread, request, within=WORKER_SECONDS, open_within=within)
+    if isinstance(taken, Reply):
+        return taken
+    started, opened = taken.started, taken.run_id
     # A run that was taken over goes on under its own id, not under that of the execution.
     known = started.model_copy(update={"run_id": opened or started.run_id})
     if not asked.as_json:
@@ -83,12 +93,27 @@ async def _warned(threads: Threads, thread: str) -> tuple[JsonObject, ...]:
     return warnings
 
 
-def finish(begun: Begun, asked: Watching) -> None:
-    """Print what is left to print of a start.
+def queued_line(thread: str, reply: Reply) -> str:
+    """Return what people are told of a turn that was queued, or was known by its key."""
+    if reply.queued_turn is None:
+        return f"this was taken before, as run {reply.run_id}"
+    again = ", as it was before" if reply.duplicate else ""
+    behind = "in its turn" if reply.run_id is None else f"when run {reply.run_id} is over"
+    return (
+        f"queued as turn {reply.queued_turn} of thread {thread}{again}; it starts {behind}: "
+        f"fermata queue {shlex.quote(thread)}"
+    )
+
+
+def finish(begun: Begun | Reply, thread: str, asked: Watching) -> None:
+    """Print what is left to print of a start, or what the queue said of it.
 
     Raises:
         Exit: The watched run has failed.
     """
+    if isinstance(begun, Reply):
+        print_reply(begun, asked.as_json, queued_line(thread, begun))
+        return
     standing = begun.standing
     if asked.as_json:
         seen = {} if standing is None else {"standing": standing.to_json()}

@@ -84,7 +84,8 @@ def start(
     """Start a run of GRAPH on THREAD and print its run id.
 
     The server keeps the start until a worker takes it up. Exit 1 where the thread is busy or
-    the start is refused; with --watch also where the run fails.
+    the start is refused; with --watch also where the run fails. With config.onBusy queue or
+    supersede a busy thread queues it as its next turn.
     """
     request = _request(
         {
@@ -104,7 +105,7 @@ def start(
     )
     check_thread_id(thread)
     asked = Watching(watch=watch, timeout=timeout, as_json=as_json)
-    finish(act(lambda threads: begun(threads, thread, request, asked)), asked)
+    finish(act(lambda threads: begun(threads, thread, request, asked)), thread, asked)
 
 
 def _request(given: JsonObject) -> RunRequest:

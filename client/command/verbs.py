@@ -6,6 +6,7 @@ from client.command import (
     graphs,
     maintaining,
     pruning,
+    queueing,
     reading,
     repairing,
     sending,
@@ -20,6 +21,7 @@ __all__ = ["app"]
 starting.register(app)
 watching.register(app)
 sending.register(app)
+queueing.register(app)
 acting.register(app)
 reading.register(app)
 graphs.register(app)

@@ -22,7 +22,6 @@ def of_one_node(node_type: str, **config: Any) -> JsonObject:
 @pytest.mark.parametrize(
     ("code", "request_", "named"),
     [
-        ("InvalidRequest", {**REVIEW, "config": {"onBusy": "queue"}}, "config.onBusy 'queue'"),
         ("InvalidRequest", {**REVIEW, "data": {"k": "x" * 66_000}}, "65536"),
         ("InvalidGraph", of_one_node("flow"), "type 'flow'"),
         ("InvalidGraph", of_one_node("foreach", continueOnError=True), "continueOnError"),
@@ -38,14 +37,6 @@ def test_a_start_is_refused_by_name(
 
     assert refused["code"] == code
     assert named in refused["message"]
-
-
-def test_a_message_to_an_open_run_is_not_queued(documented: Documented) -> None:
-    documented.start("busy", {**REVIEW, "input": {"items": {"value": [150]}}})
-    documented.until("busy", "awaiting")
-    documented.signal("busy", "message", {"message": "and this", "onBusy": "queue"})
-
-    assert [entry["code"] for entry in documented.query("busy", "refusals")] == ["ThreadBusy"]
 
 
 def test_a_node_cannot_be_declared_with_a_queue_of_its_own() -> None:

@@ -40,7 +40,7 @@ class TestStarting:
         assert sorted(shown) == sorted(
             field.alias or name
             for name, field in RunRequest.model_fields.items()
-            if name != "messages"
+            if name not in ("messages", "queued_turn")
         )
         assert parse_request(shown, "thread/alice") == parse_request(
             only_what_is_no_default, "thread/alice"
@@ -124,6 +124,17 @@ def test_the_answer_to_an_update(documented: Documented) -> None:
     reply = documented.update("updated", "resume", {"decision": "approve"})
 
     expect_shown(example("docs/reference.md", "update-reply").value, reply, run_id)
+
+
+def test_a_queued_message_and_the_queue(documented: Documented) -> None:
+    documented.start("bob", request("bob"))
+    run_id = documented.until("bob", "awaiting")["run"]["runId"]
+
+    reply = documented.update("bob", "message", {"message": "and this", "onBusy": "queue"})
+
+    expect_shown(example("docs/reference.md", "queued-reply").value, reply, run_id)
+    shown = documented.fermata("queue bob")
+    expect_shown(example("docs/reference.md", "queue").value, shown, run_id)
 
 
 def test_a_takeover(documented: Documented) -> None:

@@ -187,20 +187,6 @@ class TestMessage:
         assert refusal.code == "ThreadBusy"
         assert "it waits for R:gate:0:0; the message was not taken" in refusal.message
 
-    @pytest.mark.parametrize("on_busy", ["queue", "supersede"])
-    def test_the_other_ways_are_not_available_yet(self, on_busy: str):
-        refusal = refused(waiting(), {"message": "hi", "onBusy": on_busy}, "message")
-        assert refusal.code == "ThreadBusy"
-        assert f"onBusy '{on_busy}' is not available yet" in refusal.message
-
-    def test_the_runs_config_decides_where_the_message_does_not(self):
-        inbox = Inbox()
-        inbox.started("R", "alice", ASKING, on_busy="queue")
-        inbox.tickets_changed([], {})
-        assert "not available" in refused(inbox, {"message": "hi"}, "message").message
-        given = {"message": "hi", "onBusy": "reject"}
-        assert "not available" not in refused(inbox, given, "message").message
-
 
 BAD_SIGNALS: list[tuple[str, Any, Any]] = [
     ("approve", [{"a": 1}], {"a": 1}),

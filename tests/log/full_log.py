@@ -8,7 +8,8 @@ from activities.log import CommitLog, EffectIntent, Execution
 from activities.log.stored import Takeover
 from seeding.commits import AuditDraft, EndCause, IteratorHead, PositionHead, RunPoint, RunRow
 from seeding.model import Json
-from seeding.request import EPHEMERAL
+from seeding.queued_turns import NewTurn
+from seeding.request import EPHEMERAL, parse_request
 from workflows.graph.digest import graph_digest
 from workflows.graph.document import read_graph
 
@@ -36,6 +37,13 @@ def write_full_log(log: CommitLog) -> None:
     other.wait(other.ticket(deadline_after=60))
     assert log.finish_effect(_begin_effect(other, "b" * 40), 1, {"outputs": {}}, "failed", "why")
     log.fork("r1:1", "forked")
+    request = parse_request({"graph": "greet", "message": "m", "idempotencyKey": "q"}, "thread/t")
+    log.queue_turn(
+        "t",
+        NewTurn(
+            operation="c:1", request=request, graph_given=True, behind="r3", namespace="default"
+        ),
+    )
 
 
 def _first_run(log: CommitLog) -> Writer:
