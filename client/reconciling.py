@@ -15,7 +15,10 @@ from temporalio.client import Client
 from activities.ending_operation import ending_operation
 from activities.log import CommitLog, LogReader, StoredRun
 from activities.lost_executions import reason_of_loss
+from activities.queueing import wake
 from activities.thread_facts import run_fact
+from client.calls import call_server
+from client.live_runs import DEFAULT_SECONDS
 from client.reading import graph_name
 from client.reconcile_line import reconcile_line
 from client.threads import Threads
@@ -91,6 +94,21 @@ async def repair(threads: Threads, log: CommitLog, client: Client, finding: Find
     except FermataError as error:
         done = f"{error.code}: {error.message}"
     return finding.model_copy(update={"repaired": done})
+
+
+async def wake_queues(
+    log: CommitLog, client: Client, task_queue: str, thread_id: str | None
+) -> None:
+    """Have the queue of a thread, or of all threads, look whether a turn can start.
+
+    It is for a queue whose own workflow is gone, and for what has been put right just now.
+
+    Raises:
+        ServerUnreachable: The server did not answer.
+    """
+    for name in log.threads_with_queue():
+        if thread_id in (None, name):
+            await call_server(name, wake(client, name, task_queue), seconds=DEFAULT_SECONDS)
 
 
 async def _repaired(threads: Threads, log: CommitLog, client: Client, finding: Finding) -> str:

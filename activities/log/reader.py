@@ -96,6 +96,11 @@ class LogReader(Examining):
         with self._reading(f"thread {thread_id}") as connection:
             return turn_rows.count_queued(connection, thread_id)
 
+    def threads_with_queue(self) -> list[str]:
+        """Return the threads that have queued turns, in the order of their ids."""
+        with self._reading("the queued turns") as connection:
+            return turn_rows.read_threads_with_queue(connection)
+
     def runs(self, thread_id: str) -> list[StoredRun]:
         """Return the runs of a thread, oldest first."""
         with self._reading(f"thread {thread_id}") as connection:

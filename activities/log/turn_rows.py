@@ -59,6 +59,9 @@ _RUN_BY_KEY = (
     .limit(1)
 )
 _WAITING = select(func.count()).select_from(queued_turns).where(_THREAD, _QUEUED)
+_THREADS = (
+    select(queued_turns.c.thread_id).where(_QUEUED).distinct().order_by(queued_turns.c.thread_id)
+)
 _LAST = select(func.max(queued_turns.c.number)).where(_THREAD)
 _SETTLE = (
     update(queued_turns)
@@ -224,6 +227,11 @@ def read_turns(connection: Connection, thread_id: str) -> list[QueuedTurn]:
 def count_queued(connection: Connection, thread_id: str) -> int:
     """Return how many turns of a thread are queued."""
     return connection.execute(_WAITING, {"thread": thread_id}).scalar_one()
+
+
+def read_threads_with_queue(connection: Connection) -> list[str]:
+    """Return the threads that have queued turns, in the order of their ids."""
+    return list(connection.execute(_THREADS).scalars())
 
 
 def turn_problems(connection: Connection, thread_id: str) -> list[str]:

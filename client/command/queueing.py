@@ -12,7 +12,7 @@ from client.settings import settings
 from seeding.identity import check_thread_id
 from seeding.model import Json, JsonObject, as_list, as_object
 
-EXAMPLES = {"queue": ("fermata queue bob", "fermata queue bob --withdraw 2")}
+EXAMPLES = {"queue": ("fermata queue alice", "fermata queue alice --withdraw 1")}
 _TEXT = 60
 
 

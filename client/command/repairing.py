@@ -87,7 +87,9 @@ async def _reconciled(thread: str | None, *, repair: bool) -> list[Finding]:
         found = await reconciling.find(client, threads, log, thread)
         if not repair:
             return found
-        return [await reconciling.repair(threads, log, client, finding) for finding in found]
+        repaired = [await reconciling.repair(threads, log, client, finding) for finding in found]
+        await reconciling.wake_queues(log, client, configured.task_queue, thread)
+    return repaired
 
 
 def _to_do(finding: Finding) -> str:

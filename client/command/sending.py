@@ -30,7 +30,7 @@ from workflows.inbox_model import Reply
 
 EXAMPLES = examples(
     "fermata send bob 'and once more, please' --watch",
-    "fermata send bob 'and this when you are done' --on-busy queue",
+    "fermata send alice 'and this when you are done' --on-busy queue",
 )
 
 

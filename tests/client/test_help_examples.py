@@ -20,7 +20,7 @@ VERBS = (
     *((verb,) for verb in ("start", "watch", "send", "resume", "pause", "cancel", "tickets")),
     *((verb,) for verb in ("state", "messages", "threads", "runs", "checkpoints", "provenance")),
     *(("prune",), ("delete",), ("verify",), ("rebuild",), ("events",)),
-    *(("fork",), ("reconcile",)),
+    *(("fork",), ("reconcile",), ("queue",)),
     *(("effects",), ("worker",), ("graph",), ("graph", "check"), ("graph", "show")),
 )
 WORKER = "FERMATA_NODES=my_nodes FERMATA_GRAPHS=my_graphs fermata worker"
@@ -55,6 +55,10 @@ STORY = (
     "fermata resume alice --decision approve",
     "[alice ended]",
     "fermata start alice expense-review --input 'items.value=[50, 150]'",
+    "[alice awaiting]",
+    "fermata send alice 'and this when you are done' --on-busy queue",
+    "fermata queue alice",
+    "fermata queue alice --withdraw 1",
     "fermata cancel alice --reason 'not needed any more'",
     "fermata runs alice",
     "fermata runs alice --json",

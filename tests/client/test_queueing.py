@@ -120,7 +120,7 @@ async def test_send_that_supersedes_cancels_the_run(here: Served, thread: str) -
     sent = await here.answer("send", thread, "instead", "--on-busy", "supersede", "--key", "k")
 
     assert sent.out.startswith(f"queued as turn 1 of thread {thread}; it starts when run ")
-    runs = await until_ended(here, thread, 1)
+    runs = await until_ended(here, thread, 2)
     assert runs[0].cause is not None
     assert runs[0].cause.message == "superseded"
     again = await here.answer("send", thread, "instead", "--on-busy", "supersede", "--key", "k")
@@ -133,6 +133,21 @@ async def test_on_an_idle_thread_it_starts_at_once(here: Served, thread: str) ->
 
     assert (reply.run_id, reply.queued_turn) == (None, 1)
     assert len(await until_ended(here, thread, 1)) == 1
+
+
+async def test_reconcile_wakes_a_queue_whose_workflow_is_gone(here: Served, thread: str) -> None:
+    await here.threads.start(thread, WITHIN_LIMIT)
+    await here.threads.result(thread, within=SOON)
+    request = parse_request({**WITHIN_LIMIT, "message": "next"}, f"thread/{thread}")
+    with CommitLog.open(here.configured.log_url) as log:
+        log.queue_turn(
+            thread,
+            NewTurn(operation="o", request=request, graph_given=True, namespace="default"),
+        )
+
+    assert (await here.answer("reconcile", "--repair")).code == 0
+
+    assert len(await until_ended(here, thread, 2)) == 2
 
 
 async def test_what_no_start_could_be_is_refused(served: Served, thread: str) -> None:

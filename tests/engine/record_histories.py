@@ -16,7 +16,8 @@ from settings import server_settings, temporal_binary
 from tests.engine.gone import gone_while_paused
 from tests.engine.graphs import held_chain, until_called
 from tests.engine.nodes import GATES
-from tests.engine.stage import Handle, Stage, is_cancelled, staged, until
+from tests.engine.queues import ECHO, GATED, ended_runs, send
+from tests.engine.stage import Handle, Stage, is_cancelled, staged, until, update
 from tests.engine.test_replay import HISTORIES, recorded_run
 
 IDENTITY = re.compile(r'"identity": "[^"]*"')
@@ -55,6 +56,8 @@ async def main() -> None:
             await keep(await adopted(stage), "adopted")
             await keep(await forked(stage, ticket.split(":")[0]), "forked")
             await keep(await cancelled_in_its_node(stage), "cancelled-in-node")
+            await keep(await queued(stage), "queued")
+            await keep(stage.client.get_workflow_handle("queue/queued"), "turn-queue")
 
 
 async def adopted(stage: Stage) -> Handle:
@@ -85,6 +88,19 @@ async def cancelled_in_its_node(stage: Stage) -> Handle:
     await handle.query("state")  # Answered once the run has taken the signal.
     GATES["recorded"].set()
     assert await is_cancelled(handle)
+    return handle
+
+
+async def queued(stage: Stage) -> Handle:
+    """Queue messages behind a run by both doors, one of them twice, and supersede it."""
+    handle = await stage.start("queued", {"graph": GATED, "message": "0"})
+    await until(handle, "awaiting")
+    for _ in range(2):
+        await send(handle, "1", graph=ECHO, idempotencyKey="k")
+    await handle.signal("message", {"message": "2", "graph": "nowhere", "onBusy": "queue"})
+    await update(handle, "message", {"message": "3", "graph": ECHO, "onBusy": "supersede"})
+    await ended_runs(stage, "queued", 3)
+    await stage.client.get_workflow_handle("queue/queued").result()
     return handle
 
 

@@ -23,6 +23,8 @@ from temporalio.worker import (
 
 from client.plugin import sandboxed
 from workflows.run import Run
+from workflows.turn_queue import TurnQueue
+from workflows.wire import TURN_QUEUE
 
 SEEN: list[Any] = []
 
@@ -36,7 +38,10 @@ class Watching(WorkflowInboundInterceptor):
             return await super().execute_workflow(input)
         finally:
             run: Any = workflow.instance()
-            SEEN.append({"state": run.query_state(), "progress": run.query_progress()})
+            if isinstance(run, TurnQueue):
+                SEEN.append({"queue": workflow.info().workflow_id})
+            else:
+                SEEN.append({"state": run.query_state(), "progress": run.query_progress()})
 
 
 class Watch(Interceptor):
@@ -52,13 +57,15 @@ class Watch(Interceptor):
 async def main(paths: list[str]) -> None:
     """Replay each history; a non-determinism fails the process."""
     replayer = Replayer(
-        workflows=[Run],
+        workflows=[Run, TurnQueue],
         workflow_runner=sandboxed(None),
         data_converter=pydantic_data_converter,
         interceptors=[Watch()],
     )
     for path in paths:
-        history = WorkflowHistory.from_json("thread/replayed", Path(path).read_text())
+        text = Path(path).read_text()
+        kind = "queue" if f'"name": "{TURN_QUEUE}"' in text else "thread"
+        history = WorkflowHistory.from_json(f"{kind}/replayed", text)
         await replayer.replay_workflow(history)
         print(json.dumps(SEEN.pop(), sort_keys=True))
 
