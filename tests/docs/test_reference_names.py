@@ -167,3 +167,15 @@ def test_every_entry_of_the_contents_leads_to_its_section() -> None:
     entries = re.findall(r"^\d+\. \[(.+?)\]\(#", REFERENCE, re.MULTILINE)
 
     assert entries == [re.sub(r"^\d+\. ", "", title) for title in titles]
+
+
+def test_every_warning_of_the_linter_is_named_and_no_other() -> None:
+    sources = sorted((PROJECT / "workflows" / "linting").glob("*.py"))
+    given = {
+        code
+        for source in sources
+        for code in re.findall(r'code="([a-z_]+)"', source.read_text(encoding="utf-8"))
+    }
+    table = REFERENCE.partition("### What `graph check` warns of")[2].partition("\n\n#")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert sorted(name for row in rows for name in names_in(row)) == sorted(given)

@@ -143,7 +143,7 @@ def test_a_nameless_end_is_kept_nameless_with_a_warning(
         (editor([A], {"source": "a.1"}), "edges.0: target is null; it must be a text"),
         (
             editor([A], {"source": "a.1", "target": "c", "sourceHandle": "o", "targetHandle": "i"}),
-            "edge 'a.1.o -> c.i' names node 'c', which is not in the graph; its nodes are 'a.1'",
+            "edges.0 from 'a.1' to 'c': 'c' is no node of the graph; its nodes are 'a.1'",
         ),
         (
             editor([A, B], {"source": "a.1", "target": "b.1", "sourceHandle": "b.1-output-x"}),

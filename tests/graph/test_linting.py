@@ -147,7 +147,7 @@ def test_a_text_that_names_a_port_which_nothing_feeds() -> None:
     )
     assert [found.message for found in advice(built)] == [
         "node 'gate': message names {name}, and nothing feeds that port: it stays in the text as "
-        "it stands"
+        "it stands, where the request does not give input.gate.name"
     ]
 
 
@@ -175,103 +175,6 @@ def test_a_result_and_the_error_of_one_node_never_meet() -> None:
         types={"join": "merge"},
     )
     assert codes(built) == [("unreachable_node", "join")]
-
-
-# --- loops ----------------------------------------------------------------------------------
-
-
-def test_a_loop_that_is_always_followed_is_endless() -> None:
-    built = graph("a.out -> b.in", "b.out -> a.loop_back")
-    assert [(found.code, found.node, found.edge) for found in advice(built)] == [
-        ("endless_loop", "a", "b.out -> a.loop_back")
-    ]
-
-
-def test_a_loop_with_a_way_out_and_no_budget() -> None:
-    built = graph("a.out -> b.in", "b.yes -> a.loop_back", types={"b": "router"})
-    assert codes(built) == [("loop_without_budget", "a")]
-
-
-def test_a_loop_with_a_budget_or_with_items_is_sound() -> None:
-    built = graph("a.out -> b.in", "b.out -> a.loop_back", config={"a": {"maxRounds": 3}})
-    assert advice(built) == []
-
-
-def test_a_branch_before_the_tail_is_a_way_out() -> None:
-    built = graph("a.out -> b.in", "b.yes -> c.in", "c.out -> a.loop_back", types={"b": "router"})
-    assert codes(built) == [("loop_without_budget", "a")]
-
-
-def test_a_loopback_that_closes_no_cycle() -> None:
-    built = graph("a.out -> b.in", "c.out -> a.loop_back", config={"a": {"maxRounds": 2}})
-    assert codes(built) == [("loop_shape", None)]
-
-
-def test_a_port_that_a_conditional_arm_fills_may_stay_behind() -> None:  # SG-20
-    built = graph(
-        "planner.yes -> fact_check.in",
-        "planner.no -> write.in",
-        "fact_check.out -> assembler.citations",
-        "write.out -> assembler.draft",
-        "assembler.out -> planner.loop_back",
-        types={"planner": "router"},
-        config={"planner": {"maxRounds": 3}},
-    )
-    assert [found.message for found in advice(built)] == [
-        "port 'citations' of node 'assembler' is filled only in rounds that take 'yes' of "
-        "'planner'; in a later round that does not, the node fails with unfillable_port (SG-20); "
-        "feed the port on every way, or wire an error edge",
-        "port 'draft' of node 'assembler' is filled only in rounds that take 'no' of 'planner'; "
-        "in a later round that does not, the node fails with unfillable_port (SG-20); feed the "
-        "port on every way, or wire an error edge",
-    ]
-
-
-def test_ports_that_every_round_fills_do_not() -> None:
-    built = graph(
-        "head.out -> a.in",
-        "head.out -> b.in",
-        "a.out -> join.a",
-        "b.out -> join.b",
-        "join.merged -> head.loop_back",
-        types={"join": "merge"},
-        config={"head": {"maxRounds": 3}},
-    )
-    assert advice(built) == []
-
-
-@pytest.mark.parametrize("key", ["count", "loopCount", "retry_count", "attempts", "i", "Round"])
-def test_a_count_kept_in_the_threads_data_by_a_loop(key: str) -> None:
-    built = graph(
-        "head.out -> keep.value",
-        "keep.value -> head.loop_back",
-        types={"keep": "set"},
-        config={
-            "head": {"maxRounds": 3},
-            "keep": {"state_update": {"data": {key: "{value}"}}},
-        },
-    )
-    assert codes(built) == [("counter_in_thread_data", "keep")]
-
-
-@pytest.mark.parametrize("key", ["country", "discount", "account", "tryst", "order"])
-def test_what_a_loop_keeps_is_not_called_a_count_by_a_likeness(key: str) -> None:
-    built = graph(
-        "head.out -> keep.value",
-        "keep.value -> head.loop_back",
-        types={"keep": "set"},
-        config={"head": {"maxRounds": 3}, "keep": {"state_update": {"data": {key: "{value}"}}}},
-    )
-    assert advice(built) == []
-
-
-def test_a_count_outside_of_loops_is_the_threads_own() -> None:
-    built = graph(
-        "a.out -> keep.value",
-        types={"keep": "set"},
-        config={"keep": {"state_update": {"data": {"count": "{value}"}}}},
-    )
-    assert advice(built) == []
 
 
 # --- gates ----------------------------------------------------------------------------------
@@ -378,6 +281,17 @@ def test_a_port_spelt_almost_like_a_branch() -> None:
 def test_a_condition_on_an_edge_never_gates() -> None:  # SG-9
     built = graph(edge("a.out -> b.in", condition="false"))
     assert codes(built) == [("edge_condition", None)]
+
+
+@pytest.mark.parametrize("port", ["state_update", "active_branches", "error_retryable"])
+def test_a_wire_from_what_a_node_tells_the_engine(port: str) -> None:
+    built = graph(f"a.{port} -> b.in")
+    assert codes(built) == [("control_output_wired", "a")]
+
+
+def test_a_text_of_a_node_that_nothing_feeds() -> None:
+    built = graph("a.out -> b.trigger", types={"b": "reply"}, config={"b": {"message": "{who}"}})
+    assert codes(built) == [("text_names_unfed_port", "b")]
 
 
 def test_a_node_that_hangs_on_tool_edges_runs_at_once() -> None:

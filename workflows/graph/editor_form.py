@@ -19,7 +19,7 @@ from seeding.errors import InvalidGraph
 from seeding.model import Json, JsonObject, Model
 from workflows.graph.builtin_types import NOTES
 from workflows.graph.edge_kind import reserved_kind
-from workflows.graph.fields import as_list, as_name, as_object
+from workflows.graph.fields import as_list, as_name, as_object, listing
 from workflows.graph.model import ERROR_PORT, TRIGGER_PORT, Edge, EdgeKind, Node
 
 _FOREIGN_HANDLE = re.compile(r"^(?P<node>.+)-(?P<side>input|output)-(?P<port>.+)$")
@@ -92,15 +92,21 @@ def read_edge(
         ports: The declared ports of every node, by node id.
 
     Raises:
-        InvalidGraph: It names no source or target, or a handle of another node or side.
+        InvalidGraph: It names no source or target, one that is not drawn, or a handle of
+            another node or side.
     """
     where = f"edges.{index}"
     fields = as_object(given, where)
     source = as_name(fields.get("source"), f"{where}: source")
     target = as_name(fields.get("target"), f"{where}: target")
     where = f"{where} from {source!r} to {target!r}"
-    outputs = ports.get(source, DeclaredPorts()).output
-    inputs = ports.get(target, DeclaredPorts()).input
+    for end in (source, target):
+        if end not in ports:
+            raise InvalidGraph(
+                f"{where}: {end!r} is no node of the graph; its nodes are {listing(list(ports))}",
+                node=end,
+            )
+    outputs, inputs = ports[source].output, ports[target].input
     source_port = _port(fields, "sourceHandle", source, "output", outputs, where)
     target_port = _port(fields, "targetHandle", target, "input", inputs, where)
     data = fields.get("data")

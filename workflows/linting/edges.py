@@ -6,6 +6,7 @@ from workflows.linting.advice import Advice
 from workflows.linting.starting import cannot_fail
 from workflows.linting.ways import Ways
 from workflows.plan import Plan
+from workflows.state_updates import CONTROL_OUTPUTS
 
 
 def edge_advice(plan: Plan, ways: Ways) -> Iterator[Advice]:
@@ -37,6 +38,16 @@ def edge_advice(plan: Plan, ways: Ways) -> Iterator[Advice]:
                     code="hidden_port_wired",
                     message=f"edge '{edge}' leaves a hidden port: it orders the two nodes and "
                     "delivers nothing (DATA-8)",
+                    node=node.node.id,
+                    edge=str(edge),
+                )
+        for edge in graph.outgoing[node.node.id]:
+            if edge.source_port in CONTROL_OUTPUTS:
+                yield Advice(
+                    code="control_output_wired",
+                    message=f"edge '{edge}' leaves {edge.source_port!r}, which tells the engine "
+                    "something and is no output: it orders the two nodes at most, "
+                    "and delivers nothing; wire another port",
                     node=node.node.id,
                     edge=str(edge),
                 )

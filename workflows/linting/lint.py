@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from workflows.linting.advice import Advice
+from workflows.linting.bodies import body_advice
 from workflows.linting.branching import branching_advice
 from workflows.linting.counters import counter_advice
 from workflows.linting.edges import edge_advice
@@ -17,6 +18,7 @@ _SUBJECTS: tuple[Callable[[Plan, Ways], Iterator[Advice]], ...] = (
     starting_advice,
     port_advice,
     looping_advice,
+    body_advice,
     counter_advice,
     gate_advice,
     branching_advice,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from workflows.graph.model import ERROR_PORT, Edge
 from workflows.linting.advice import Advice
-from workflows.linting.ways import SUCCESS, Required, Ways, shared
+from workflows.linting.ways import SUCCESS, Required, Ways, own_choice, shared
 from workflows.loops import Loop
 from workflows.plan import NodePlan, Plan
 
@@ -67,6 +67,9 @@ def _may_stay_behind(plan: Plan, ways: Ways, node: NodePlan) -> Iterator[Advice]
         inside = [edge for edge in edges if innermost in plan.nodes[edge.source].loops]
         if not some or not inside or len(inside) != len(edges):
             continue
+        if node.routes_errors or any(_is_chosen(plan, edge) for edge in inside):
+            # Its failure has somewhere to go; or the branch itself skips the node in that round.
+            continue
         if not _others_in_loop(plan, node, port, innermost) or not everywhere:
             continue
         gateway, name = some[0]
@@ -96,6 +99,10 @@ def _others_in_loop(plan: Plan, node: NodePlan, port: str, innermost: str) -> bo
         if other != port
         for edge in edges
     )
+
+
+def _is_chosen(plan: Plan, edge: Edge) -> bool:
+    return any(_chosen(name) for _, name in own_choice(plan, edge))
 
 
 def _chosen(name: str) -> bool:

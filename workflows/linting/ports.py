@@ -55,7 +55,7 @@ def _unfed(node: NodePlan) -> Iterator[Advice]:
 def _unfed_template(node: NodePlan) -> Iterator[Advice]:
     key = TEMPLATES.get(node.node.type)
     text: Json = node.node.config.get(key) if key is not None else None
-    if not isinstance(text, str) or not node.ports:
+    if not isinstance(text, str):
         return
     fed = _fed(node)
     for port in template_ports(text):
@@ -63,7 +63,8 @@ def _unfed_template(node: NodePlan) -> Iterator[Advice]:
             yield Advice(
                 code="text_names_unfed_port",
                 message=f"node {node.node.id!r}: {key} names {{{port}}}, and nothing feeds that "
-                "port: it stays in the text as it stands",
+                "port: it stays in the text as it stands, where the request does not give "
+                f"input.{node.node.id}.{port}",
                 node=node.node.id,
             )
 
