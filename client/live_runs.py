@@ -13,7 +13,7 @@ from temporalio.client import (
     WorkflowFailureError,
     WorkflowHandle,
 )
-from temporalio.exceptions import FailureError
+from temporalio.exceptions import FailureError, TerminatedError
 from temporalio.service import RPCError
 
 from client.calls import call_server, call_worker
@@ -312,11 +312,10 @@ class LiveRuns:
             UnknownThread: The server knows no such run.
             ServerUnreachable: The server did not answer.
         """
-        newest = await self._newest(thread_id)
-        named = run_id or newest
+        named = run_id or await self._newest(thread_id)
         try:
             async with asyncio.timeout(within):
-                return await self._handle(thread_id, named).result()
+                return await self._result_of(thread_id, named)
         except TimeoutError as error:
             raise StillOpen(
                 f"run {named} of thread {thread_id!r} did not end within {within:g} s; see what "
@@ -329,6 +328,19 @@ class LiveRuns:
             if result["status"] == "cancelled":
                 return {**result, "runId": await self._run_of(thread_id, named)}
             return result
+
+    async def _result_of(self, thread_id: str, chain: str) -> JsonObject:
+        """Return the result of a chain; one that was reset goes on in another execution of it."""
+        current = chain
+        while True:
+            try:
+                return await self._handle(thread_id, current).result()
+            except WorkflowFailureError as failure:
+                newest = await self._describe(thread_id, DEFAULT_SECONDS)
+                goes_on = newest.raw_info.first_run_id == chain and newest.run_id != current
+                if not isinstance(failure.cause, TerminatedError) or not goes_on:
+                    raise
+                current = newest.run_id
 
     async def _run_of(self, thread_id: str, chain: str) -> str:
         """Return the run that a closed chain opened or took over; its own where nobody tells."""

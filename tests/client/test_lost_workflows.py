@@ -1,9 +1,13 @@
 """Commands to a thread whose workflow the server has lost say what the log says of it."""
 
+import asyncio
+
 import pytest
 from live_stage import REVIEW, SOON, WITHIN_LIMIT, Served
+from temporalio.api.enums.v1 import EventType
 
 from tests.engine.gone import deleted
+from tests.engine.test_log_ahead import reset_before
 
 VERBS = (
     ("resume", "--decision", "approve"),
@@ -101,3 +105,18 @@ async def test_a_thread_that_nobody_knows_stays_unknown(
     assert refusal.startswith(
         f"UnknownThread: the Temporal server knows no run of thread '{thread}'"
     )
+
+
+async def test_a_run_that_was_reset_is_followed_to_its_end(here: Served, thread: str) -> None:
+    started = await here.threads.start(thread, REVIEW)
+    await here.threads.wait(thread, within=SOON)
+    asked = asyncio.create_task(here.threads.result(thread, started.run_id, within=SOON))
+    handle = here.client.get_workflow_handle(f"thread/{thread}")
+
+    await reset_before(here.client, handle, EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED)
+    await here.threads.wait(thread, within=SOON)
+    await here.threads.resume(thread, decision="approve")
+
+    result = await asked
+    assert (result["runId"], result["status"]) == (started.run_id, "completed")
+    assert await here.threads.result(thread, started.run_id, within=SOON) == result

@@ -128,9 +128,9 @@ INVALID_REQUESTS: dict[str, tuple[Any, str]] = {
         {**GOOD, "recover": True, "abandon": True},
         "recover goes on with the latest run, abandon ends it; give one",
     ),
-    "onBusy queue": (
-        {**GOOD, "config": {"onBusy": "queue"}},
-        "config.onBusy 'queue' is not available in this version; leave it out",
+    "a queued turn that is not there": (
+        {**GOOD, "queuedTurn": 1},
+        "is not there; queuedTurn is given by the thread's queue, leave it out",
     ),
 }
 

@@ -249,13 +249,6 @@ CASES: dict[str, Case] = {
         "ThreadBusy",
         "the run is open; it waits for {ticket}; the message was not taken",
     ),
-    "a message to be queued": Case(
-        at_a_gate,
-        "message",
-        {"message": "hello?", "onBusy": "queue"},
-        "ThreadBusy",
-        "onBusy 'queue' is not available yet",
-    ),
 }
 
 
