@@ -17,11 +17,12 @@ from client.failures import DATA_CONVERTER
 from tests.engine import paying_nodes
 from tests.engine.crash_points import POINTS, CrashInterceptor
 from tests.engine.stage import Stage
-from workflows import beginning, commit_path, effects, run
+from workflows import beginning, commit_path, effects, queueing, run, turn_queue
 
 HEARTBEAT = timedelta(seconds=1.5)
 HEARTBEAT_SECONDS = 0.2
 ATTEMPT = timedelta(seconds=1.5)
+DRAIN = timedelta(seconds=6)
 
 SHORTENED: list[tuple[ModuleType, str, object]] = [
     (effects, "HEARTBEAT", HEARTBEAT),
@@ -29,6 +30,9 @@ SHORTENED: list[tuple[ModuleType, str, object]] = [
     (commit_path, "_NORMAL_TIME", ATTEMPT),
     (beginning, "_SEED_TIME", ATTEMPT),
     (run, "_REQUEST_TIME", ATTEMPT),
+    (queueing, "_QUEUE_TIME", ATTEMPT),
+    (queueing, "_WAKE_TIME", ATTEMPT),
+    (turn_queue, "_DRAIN_TIME", DRAIN),
 ]
 """What a worker process waits for less long: module, name and value."""
 

@@ -184,7 +184,7 @@ async def _both(stage: Stage, service: Path, plan: Plan) -> None:
             stopped: list[WorkerProcess] = []
             for crash in plan.crashes:
                 worker = await workers.enter_async_context(worker_process(stage, nth=crash.nth))
-                if await _is_over(handles[0], worker):
+                if await is_over(handles[0], worker):
                     await worker.kill()
                     break
                 # On PostgreSQL a stopped process may hold the lock of its run's own thread.
@@ -242,7 +242,7 @@ async def _stop_without_the_lock(stage: Stage, worker: WorkerProcess) -> None:
             await asyncio.sleep(0.02)
 
 
-async def _is_over(handle: Handle, worker: WorkerProcess) -> bool:
+async def is_over(handle: Handle, worker: WorkerProcess) -> bool:
     """Wait until the worker hangs, or the run has ended before it came to that."""
     reached = asyncio.create_task(worker.reached())
     ended = asyncio.create_task(closed(handle))

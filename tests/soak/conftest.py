@@ -12,6 +12,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of ``make soak ARGS=...``."""
     group = parser.getgroup("soak")
     group.addoption("--runs", type=int, default=200, help="how many randomised runs")
+    group.addoption("--schedules", type=int, default=500, help="how many answered runs")
     group.addoption("--first-seed", type=int, default=0, help="the seed of the first one")
     group.addoption(
         "--database", choices=("sqlite", "postgresql"), default="sqlite", help="where the log is"
