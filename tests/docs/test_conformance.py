@@ -10,6 +10,7 @@ AWAKEN = {
     "5.1": (1, 3, 4, 6, 7, 9, 10, 11, 12, 14, 15, 17),
     "5.2": (18, 19, 21, 22, 24),
     "5.3": (25, 26, 27, 28, 30, 31, 32, 34),
+    "5.4": (35, 36, 38, 39, 41, 42, 44, 45, 47, 48, 49, 51),
     "5.5": (52, 53, 55, 56, 57, 59, 61, 62, 64, 65, 66),
     "5.6": (67, 69, 70, 72, 73, 74),
 }
@@ -23,7 +24,7 @@ GRAPHS = {
     "BR": (*range(1, 8),),
     "CMP": (5,),
     "PIPE": (*range(1, 6), 9),
-    "INT": (1, 4, 5, 6, 7, 11, 13, 14, 15),
+    "INT": (*range(1, 8), 11, 12, 13, 14, 15, 16, 17, 18, 23),
 }
 """The numbers of the rules that a run of a graph has to keep, by family."""
 
@@ -35,17 +36,33 @@ FLOWS = {
 }
 """The numbers of the cases (FD) that these rules lead to, by section."""
 
+CONVERSATIONS = {
+    "5.1": (1, 3, 5, 6, 8, 9, 11, 12, 13, 15, 16),
+    "5.3": (34, 35, 37, 38, 40, 41, 42, 44),
+}
+"""The numbers of the cases (KU) of waits and of what comes in, by section."""
+
+FAULTS = {
+    "B": (1, 2, 4, 5, 7, 8, 10, 11, 13, 14, 16, 17, 19, 20, 22, 23, 25, 26, 28, 29),
+    "D": (1, 2, 4, 5, 7, 8, 10, 11),
+    "E": (1, 2, 4, 5, 7, 8, 10, 11),
+    "F": (1, 2, 4, 8, 10, 11, 13, 14),
+}
+"""The numbers of the faults (PB) that name answers, cancels, messages or deadlines, by section."""
+
 EXPECTED = {
     **{f"AW {section}": [f"AW-{number}" for number in AWAKEN[section]] for section in AWAKEN},
     **{family: [f"{family}-{number}" for number in GRAPHS[family]] for family in GRAPHS},
     **{f"FD {section}": [f"FD-{number}" for number in FLOWS[section]] for section in FLOWS},
+    **{f"KU {part}": [f"KU-{number}" for number in CONVERSATIONS[part]] for part in CONVERSATIONS},
+    **{f"PB {part}": [f"PB-{part}{number}" for number in FAULTS[part]] for part in FAULTS},
 }
 """Every case and rule that has a row, by table."""
 
 FAMILIES = "|".join(("AW", "FD", "KU", "PB", *GRAPHS))
 ROW = re.compile(rf"^\| ((?:{FAMILIES})-\w+) \| (.+) \| (.+) \|$", re.MULTILINE)
-NAMED = re.compile(r"def (test_\w*(?:aw|fd)_\d\w*)\(")
-CASES = re.compile(r"_(aw|fd)_(\d+)")
+NAMED = re.compile(r"def (test_\w*(?:aw|fd|ku|pb)_[b-f]?\d\w*)\(")
+CASES = re.compile(r"_(aw|fd|ku|pb)_([b-f]?\d+)")
 SAID = re.compile(r"\bFD-\d+\b")
 SHOWN = re.compile(r"`([\w/]+\.py)(?:::(test_\w+))?`")
 
@@ -88,7 +105,7 @@ def test_a_test_that_is_named_for_a_case_is_in_the_row_of_that_case() -> None:
     for path in sorted((PROJECT / "tests").glob("*/test_*.py")):
         for function in NAMED.findall(path.read_text(encoding="utf-8")):
             for family, number in CASES.findall(function):
-                assert function in shown[f"{family.upper()}-{number}"], function
+                assert function in shown[f"{family.upper()}-{number.upper()}"], function
 
 
 def test_a_test_that_speaks_of_a_case_speaks_of_one_that_is_listed() -> None:

@@ -202,6 +202,29 @@ class TestStarts:
         await until_turn(stage, "brought", 1, "started")
         assert said(stage, "brought") == ["0", "1"]
 
+    async def test_ku_38_a_request_with_a_history_is_applied_once_however_often_it_is_sent(
+        self, stage: Stage
+    ) -> None:
+        handle = await stage.start("history", {"graph": GATED})
+        await until(handle, "awaiting")
+        request: JsonObject = {
+            "graph": ECHO,
+            "messages": [{"role": "assistant", "content": "a"}, {"role": "user", "content": "b"}],
+            "data": {"seen": [1]},
+            "idempotencyKey": "k",
+            "config": {"onBusy": "queue"},
+        }
+
+        replies = [await queued(stage, "history", request) for _ in range(3)]
+
+        assert [reply["duplicate"] for reply in replies] == [False, True, True]
+        await handle.signal("cancel", {})
+        await ended_runs(stage, "history", 2)
+        assert (await queued(stage, "history", request))["duplicate"] is True
+        assert said(stage, "history") == ["a", "b"]
+        assert stage.log.state("history").state.data == {"seen": [1]}
+        assert len(stage.log.runs("history")) == 2
+
 
 class TestLosses:
     async def test_a_message_that_comes_before_a_worker_is_not_lost(self, idle: Stage) -> None:
