@@ -6,6 +6,7 @@ from workflows.plan import Plan
 from workflows.position import Position, is_finished
 
 _SHOWN = {"running": "running", "completed": "completed", "routed": "failed", "failed": "failed"}
+_UNFINISHED = ("interrupted", "running")
 
 
 def result_key(node_id: str, occurrence: int) -> str:
@@ -24,14 +25,20 @@ def report(plan: Plan, position: Position, stopped: bool = False) -> JsonObject:
     return {"nodes_skipped": len(skipped), "skipped_node_ids": sorted(skipped)}
 
 
-def progress(plan: Plan, position: Position) -> JsonObject:
+def progress(plan: Plan, position: Position, *, ended: bool = False) -> JsonObject:
     """Return ``{"status", "executions"}`` of each node by id (PIPE-4).
 
     The status is the newest execution's: ``idle``, ``running``, ``interrupted`` while it waits
     for an answer, ``completed``, ``failed`` (also where the failure was routed), and ``skipped``
     for a node that never started once nothing is left to do. Then ``reason`` says why (BR-7):
     ``branch_not_active``, or ``run_ended`` where the run failed first. After a stop it stays
-    ``idle`` (ERR-5).
+    ``idle`` (ERR-5). Once the run has ended, what it left behind unfinished is ``cancelled``: a
+    question that was retired, a call that was taken back or whose outcome nobody waits for.
+
+    Args:
+        plan: The plan.
+        position: The position.
+        ended: Whether the run's end is committed.
     """
     skipped = _skipped(position)
     shown: JsonObject = {}
@@ -43,6 +50,8 @@ def progress(plan: Plan, position: Position) -> JsonObject:
         execution = position.executions.get(node_id)
         asks = execution is not None and execution.status == "waiting"
         status = "interrupted" if asks else _SHOWN[record.status]
+        if ended and status in _UNFINISHED:
+            status = "cancelled"
         shown[node_id] = {"status": status, "executions": record.executions}
     return shown
 

@@ -260,7 +260,8 @@ class Run:
         engine = self._engine
         if engine.plan is None or engine.held is None:
             return {}
-        return progress(engine.plan, engine.held.position)
+        ended = engine.held.cause is not None
+        return progress(engine.plan, engine.held.position, ended=ended)
 
     @workflow.query(name="provenance", description="Where the starting state came from")
     def query_provenance(self) -> Any:

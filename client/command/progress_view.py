@@ -17,6 +17,7 @@ _STYLES = {
     "interrupted": "bold yellow",
     "completed": "green",
     "failed": "bold red",
+    "cancelled": "yellow",
     "skipped": "dim",
     UNSTARTED: "dim",
 }

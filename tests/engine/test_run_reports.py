@@ -125,6 +125,7 @@ async def test_a_failure_beside_a_question_fails_the_run_and_the_question_is_ret
     assert closing.outcome == "cancelled"
     shown = await handle.query("progress")
     assert shown["bad"] == {"status": "failed", "executions": 1}
+    assert shown["gate"] == {"status": "cancelled", "executions": 1}
     assert shown["after"] == {"status": "skipped", "executions": 0, "reason": "run_ended"}
     assert CALLS[thread] == ["slow:0"]
 

@@ -142,12 +142,14 @@ def test_an_older_log_is_brought_forward_step_by_step(log_url: str) -> None:
 
     engine = create_engine(log_url)
     with engine.begin() as connection:
-        prepare_schema(connection, version=4, upgrades={2: upgrade(2), 3: upgrade(3)})
+        first, second = SCHEMA_VERSION, SCHEMA_VERSION + 1
+        steps = {first: upgrade(first), second: upgrade(second)}
+        prepare_schema(connection, version=second + 1, upgrades=steps)
     with engine.begin() as connection, pytest.raises(CorruptLog, match="no upgrade"):
-        prepare_schema(connection, version=5, upgrades={})
+        prepare_schema(connection, version=second + 2, upgrades={})
     engine.dispose()
-    assert ran == [2, 3]
-    assert dump(log_url)["schema_version"] == [(1, 4)]
+    assert ran == [first, second]
+    assert dump(log_url)["schema_version"] == [(1, second + 1)]
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,17 @@
 """A log that an older version of this project wrote is brought forward with all it holds.
 
-Only SQLite files are of version 1, the first one that could be.
+Only SQLite files are of version 1; a log of version 2 lacks the table of queued turns.
 """
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
-from log_writer import Clock
+from log_writer import Clock, Writer, change
+from sqlalchemy import create_engine, inspect
 
 from activities.log import CommitLog, ReadOnlyLog
 from activities.log.tables import SCHEMA_VERSION
@@ -73,6 +76,40 @@ def test_the_upgrade_is_the_same_schema_as_a_new_log(written_by_1: str, tmp_path
         assert connection.execute("SELECT version FROM schema_version").fetchall() == [
             (SCHEMA_VERSION,)
         ]
+
+
+def test_a_log_of_version_2_gets_its_queue_on_each_database(new_log_url: Callable[[], str]) -> None:
+    url, new = new_log_url(), new_log_url()
+    CommitLog.open(new).close()
+    with CommitLog.open(url, clock=Clock()) as log:
+        Writer(log).open()
+    change(url, "DROP TABLE queued_turns", "UPDATE schema_version SET version = 2")
+
+    with CommitLog.open(url, clock=Clock()) as log:
+        assert [run.run_id for run in log.runs("t")] == ["r1"]
+        assert log.verify() == []
+        assert log.count_queued("t") == 0
+
+    assert _queue(url) == _queue(new)
+
+
+def _queue(url: str) -> Any:
+    """Return what a database tells of the table of queued turns, texts by their order."""
+    engine = create_engine(url)
+    looked = inspect(engine)
+    told = (
+        [
+            (column["name"], column["nullable"], getattr(column["type"], "collation", None))
+            for column in looked.get_columns("queued_turns")
+        ],
+        looked.get_pk_constraint("queued_turns")["constrained_columns"],
+        sorted(
+            (str(index["name"]), index["column_names"], bool(index["unique"]))
+            for index in looked.get_indexes("queued_turns")
+        ),
+    )
+    engine.dispose()
+    return told
 
 
 def _columns(url: str) -> dict[str, list[tuple[str, int]]]:

@@ -61,6 +61,14 @@ def test_progress_is_one_entry_for_each_node() -> None:
     }
 
 
+def test_what_an_ended_run_left_unfinished_was_cancelled() -> None:  # PIPE-4
+    run = Run(BRANCHED, {"r": says_yes})
+    assert progress(run.plan, run.position, ended=True)["r"] == {
+        "status": "cancelled",
+        "executions": 1,
+    }
+
+
 def test_what_a_failed_run_never_reached_was_skipped_for_its_end() -> None:  # BR-7, ORC-11
     run = Run(graph("a.out -> b.in"), {"a": lambda inputs, n: NodeFailureReport(message="x")}).go()
     assert progress(run.plan, run.position)["b"] == {
