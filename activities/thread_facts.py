@@ -1,8 +1,10 @@
 """Reading from the log what the start table looks at."""
 
+from shlex import quote
+
 from activities.log import LogReader, StoredCheckpoint, StoredOwner, StoredRun
 from seeding.decisions import Start
-from seeding.errors import UnknownThread
+from seeding.errors import CorruptLog, UnknownThread
 from seeding.facts import BranchFact, CheckpointFact, RunFact, ThreadFacts
 from seeding.identity import WORKFLOW_END, checkpoint_id
 from seeding.model import JsonObject
@@ -97,11 +99,20 @@ def last_run(log: LogReader, thread_id: str) -> JsonObject | None:
 
 
 def _branch_without_run(log: LogReader, thread_id: str) -> BranchFact | None:
+    """Return the branch that a fork has left on a thread without a run.
+
+    Raises:
+        CorruptLog: What it stands on is lost; without it a start would silently be a fresh one.
+    """
     for branch in log.branches(thread_id):
         tip = branch.lineage[-1]
         point = _checkpoint(log, log.checkpoint_at(tip.thread_id, tip.up_to))
-        if point is not None:
-            return BranchFact(name=branch.name, point=point)
+        if point is None:
+            raise CorruptLog(
+                f"thread {thread_id!r} was forked from thread {tip.thread_id!r} at its commit "
+                f"{tip.up_to}, which is missing; see `fermata verify {quote(tip.thread_id)}`"
+            )
+        return BranchFact(name=branch.name, point=point)
     return None
 
 

@@ -39,6 +39,26 @@ async def test_the_next_turn_of_a_damaged_thread_is_refused_and_the_others_go_on
     assert (await stage.run(f"{thread}-other", {"graph": TURN}))["status"] == "completed"
 
 
+async def test_a_thread_that_was_forked_from_what_is_lost_does_not_begin_afresh(
+    stage: Stage,
+) -> None:
+    ran = await stage.run("lost-origin", {"graph": TURN})
+    stage.log.fork(ran["checkpointId"], "lost-fork")
+    last = int(ran["checkpointId"].rpartition(":")[2])
+    damage(
+        stage,
+        f"DELETE FROM commits WHERE run_id = '{ran['runId']}' AND ordinal = {last}",
+    )
+
+    refused = await failure_of(await stage.start("lost-fork", graph=TURN))
+
+    assert refused.type == "CorruptLog"
+    assert refused.message.startswith(
+        "thread 'lost-fork' was forked from thread 'lost-origin' at its commit "
+    )
+    assert stage.log.runs("lost-fork") == []
+
+
 async def test_a_node_is_not_called_without_an_output_that_it_is_given(stage: Stage) -> None:
     document = graph(
         "given",
