@@ -4,6 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from seeding.errors import InvalidSettings
+
 DEFAULT_HOME = ".fermata"
 DEFAULT_TASK_QUEUE = "fermata"
 
@@ -42,6 +44,25 @@ def settings() -> Settings:
         graphs=tuple(Path(item) for item in _listed("FERMATA_GRAPHS")),
         http_hosts=_listed("FERMATA_HTTP_HOSTS"),
     )
+
+
+def callback_secret() -> str | None:
+    """Return the secret that tokens of callbacks are made with; None where there is none.
+
+    ``FERMATA_CALLBACK_SECRET_ENV`` names the environment variable that holds it.
+
+    Raises:
+        InvalidSettings: That variable is not set, or is empty.
+    """
+    name = os.environ.get("FERMATA_CALLBACK_SECRET_ENV")
+    if not name:
+        return None
+    secret = os.environ.get(name)
+    if not secret:
+        raise InvalidSettings(
+            f"FERMATA_CALLBACK_SECRET_ENV names the variable {name!r}, which is not set"
+        )
+    return secret
 
 
 def _listed(name: str) -> tuple[str, ...]:

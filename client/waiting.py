@@ -7,8 +7,9 @@ from typing import Literal
 from activities.log import AsyncLogReader
 from client.connection import connect
 from client.forked_threads import find_forked
-from client.settings import DEFAULT_TASK_QUEUE
+from client.settings import DEFAULT_TASK_QUEUE, callback_secret
 from client.threads import Threads
+from seeding.callbacks import callback_token
 from seeding.errors import FermataError, UnknownThread
 from seeding.facts import is_elsewhere
 from seeding.model import JsonObject
@@ -26,9 +27,11 @@ async def tickets_document(log: AsyncLogReader, thread_id: str | None = None) ->
 
     ``live`` says whether the run that waits is open on the server, in the execution that the log
     has as its owner: ``unknown`` where no server answered, and where the run belongs to another
-    namespace than the one that was asked.
+    namespace than the one that was asked. A ticket of kind ``external`` has its ``callback``, the
+    token of a call that answers it, where a secret for that is configured.
 
     Raises:
+        InvalidSettings: The secret's variable is not set.
         UnknownThread: No run was ever opened on the thread.
     """
     if thread_id is not None and await log.latest_run_async(thread_id) is None:
@@ -37,15 +40,23 @@ async def tickets_document(log: AsyncLogReader, thread_id: str | None = None) ->
         raise log.without_run(thread_id)
     tickets = await log.open_tickets_async(thread_id)
     live = await _live_runs(log, tickets) if tickets else {}
+    secret = callback_secret()
     return [
         {
             "threadId": item.body.thread_id,
             "runId": item.body.run_id,
             **item.shown(),
+            **_callback(item, secret),
             "live": live.get(item.body.run_id, "unknown"),
         }
         for item in tickets
     ]
+
+
+def _callback(ticket: OpenTicket, secret: str | None) -> JsonObject:
+    if secret is None or ticket.body.kind != "external":
+        return {}
+    return {"callback": callback_token(ticket.body.ticket, secret)}
 
 
 async def _live_runs(log: AsyncLogReader, tickets: Sequence[OpenTicket]) -> dict[str, Live]:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from client.callbacks import check_callback
 from client.command import options
 from client.command.arguments import (
     WORKER_SECONDS,
@@ -48,6 +49,10 @@ def resume(
     command_id: Annotated[
         str | None, typer.Option(help="The same id again gets the first answer again.")
     ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(help="The callback of the ticket; it is compared before anything is sent."),
+    ] = None,
     timeout: AnswerSeconds = WORKER_SECONDS,
     as_json: AsJson = False,
 ) -> None:
@@ -56,6 +61,8 @@ def resume(
     An approval takes a decision, another question a value. `fermata tickets` prints the line
     that answers each open ticket. Without a decision and a value it lifts the run's pause.
     """
+    if token is not None:
+        check_callback(ticket or "", token)
     answer = NOT_GIVEN if value is None else options.answer_value(value)
     answers = decision is not None or value is not None
 
