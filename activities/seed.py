@@ -220,6 +220,7 @@ class SeedActivities:
             named.name if isinstance(named, ResolvedGraph) else None,
             namespace=asked.namespace,
             lost_because=lost_because,
+            started_at=asked.started_at,
         )
         try:
             return resolve_start(request, facts)

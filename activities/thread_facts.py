@@ -1,5 +1,6 @@
 """Reading from the log what the start table looks at."""
 
+from datetime import UTC, datetime
 from shlex import quote
 
 from activities.log import LogReader, StoredCheckpoint, StoredOwner, StoredRun
@@ -19,6 +20,7 @@ def read_facts(
     *,
     namespace: str | None = None,
     lost_because: str | None = None,
+    started_at: datetime | None = None,
 ) -> ThreadFacts:
     """Return the facts of the thread that ``request`` is for.
 
@@ -29,6 +31,7 @@ def read_facts(
         requested_graph: The graph the request names, where it could be resolved.
         namespace: The namespace of that execution.
         lost_because: What Temporal says of the execution that owns the thread's latest run.
+        started_at: When that execution was started; what was queued later comes behind it.
     """
     thread_id = request.thread_id
     latest = log.latest_run(thread_id)
@@ -51,7 +54,7 @@ def read_facts(
             if named is not None and log.is_pruned(named)
         ),
         requested_graph=requested_graph,
-        queued=log.count_queued(thread_id),
+        queued=log.count_ahead(thread_id, chain_id, started_at or datetime.now(UTC)),
     )
 
 

@@ -112,7 +112,7 @@ class ThreadFacts(Model):
         pruned: Those of the named checkpoints that were there and that pruning took.
         requested_graph: ``id@<16 hex>`` of the graph the request names; None where it could
             not be resolved, which an adoption does not need.
-        queued: How many turns of the thread are queued.
+        queued: How many turns of the thread were queued before the start came.
     """
 
     thread_id: str

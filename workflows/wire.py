@@ -5,6 +5,7 @@ activity of that node type may be served by any worker in any language.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer
@@ -83,6 +84,7 @@ class SeedInput(Model):
         namespace: The namespace this execution lives in.
         request: The validated request; None for an execution that can only restore.
         problem: Why the request is refused already.
+        started_at: When this execution was started.
     """
 
     thread_id: str
@@ -91,6 +93,7 @@ class SeedInput(Model):
     namespace: str
     request: RunRequest | None = None
     problem: StartProblem | None = None
+    started_at: datetime | None = None
 
 
 class StoredOutput(Model):

@@ -61,6 +61,7 @@ class AsyncLogReader(LogReader):
     queued_turn_of_key_async = _off_loop(LogReader.queued_turn_of_key)
     first_queued_async = _off_loop(LogReader.first_queued)
     queued_turns_async = _off_loop(LogReader.queued_turns)
+    count_ahead_async = _off_loop(LogReader.count_ahead)
     threads_with_queue_async = _off_loop(LogReader.threads_with_queue)
     count_queued_async = _off_loop(LogReader.count_queued)
     runs_async = _off_loop(LogReader.runs)

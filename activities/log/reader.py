@@ -1,6 +1,7 @@
 """Everything that can be read of the log, each call one consistent prefix of it."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from activities.log import (
     answers,
@@ -95,6 +96,14 @@ class LogReader(Examining):
         """Return how many turns of a thread are queued."""
         with self._reading(f"thread {thread_id}") as connection:
             return turn_rows.count_queued(connection, thread_id)
+
+    def count_ahead(self, thread_id: str, sender: str, moment: datetime) -> int:
+        """Return how many queued turns come before a start of the chain ``sender`` at ``moment``.
+
+        What came later, or by the start's own door, comes behind it.
+        """
+        with self._reading(f"thread {thread_id}") as connection:
+            return turn_rows.count_ahead(connection, thread_id, sender, moment)
 
     def threads_with_queue(self) -> list[str]:
         """Return the threads that have queued turns, in the order of their ids."""

@@ -59,6 +59,16 @@ _RUN_BY_KEY = (
     .limit(1)
 )
 _WAITING = select(func.count()).select_from(queued_turns).where(_THREAD, _QUEUED)
+_AHEAD = (
+    select(func.count())
+    .select_from(queued_turns)
+    .where(
+        _THREAD,
+        _QUEUED,
+        queued_turns.c.operation.not_like(bindparam("own")),
+        queued_turns.c.received_at < bindparam("moment"),
+    )
+)
 _THREADS = (
     select(queued_turns.c.thread_id).where(_QUEUED).distinct().order_by(queued_turns.c.thread_id)
 )
@@ -227,6 +237,19 @@ def read_turns(connection: Connection, thread_id: str) -> list[QueuedTurn]:
 def count_queued(connection: Connection, thread_id: str) -> int:
     """Return how many turns of a thread are queued."""
     return connection.execute(_WAITING, {"thread": thread_id}).scalar_one()
+
+
+def count_ahead(connection: Connection, thread_id: str, sender: str, moment: datetime) -> int:
+    """Return how many queued turns of a thread come before a start.
+
+    Args:
+        connection: A connection.
+        thread_id: The thread.
+        sender: The chain that starts; what was sent by its own door comes behind it.
+        moment: When it was started.
+    """
+    named = {"thread": thread_id, "own": f"{sender}:%", "moment": iso(moment)}
+    return connection.execute(_AHEAD, named).scalar_one()
 
 
 def read_threads_with_queue(connection: Connection) -> list[str]:

@@ -25,7 +25,7 @@ def judge(played: Played) -> None:
     assert stage.log.verify() == []
     first = stage.log.runs(thread)[0]
     assert first.cause is not None
-    assert played.status == STATUS[first.cause.kind]
+    assert played.status == STATUS[first.cause.kind], (played.failure, first.cause)
     if first.cause.kind == "Cancelled":
         assert schedule.may_cancel
     closings = one_outcome_each(stage, thread, first)

@@ -16,7 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowUpdateFailedError
+from temporalio.client import (
+    Client,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowUpdateFailedError,
+)
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
@@ -162,6 +167,7 @@ class Played:
     schedule: Schedule
     told: Told
     status: WorkflowExecutionStatus
+    failure: str
     refusals: list[JsonObject]
 
 
@@ -269,6 +275,7 @@ async def _played(stage: Stage, service: Path, schedule: Schedule) -> Played:
             # Messages begin further runs of the thread; this one is asked by its own id.
             own = stage.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
             status = await closed(own)
+            failure = await _failure_of(own)
             await asyncio.gather(*sending)
             await _turns_over(stage, thread, told)
         refusals = await own.query("refusals")
@@ -277,7 +284,16 @@ async def _played(stage: Stage, service: Path, schedule: Schedule) -> Played:
             task.cancel()
         with suppress(RPCError):  # It has ended, unless something failed.
             await handle.terminate()
-    return Played(stage, service, schedule, told, status, refusals)
+    return Played(stage, service, schedule, told, status, failure, refusals)
+
+
+async def _failure_of(handle: Handle) -> str:
+    """Return what a closed run failed with, for the message of a judgement."""
+    try:
+        await handle.result()
+    except WorkflowFailureError as error:
+        return repr(error.cause)
+    return ""
 
 
 async def _killed(stage: Stage, handle: Handle, kills: tuple[int, ...]) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
@@ -48,11 +49,11 @@ async def queued(stage: Stage, thread: str, request: JsonObject) -> JsonObject:
     )
 
 
-def put(stage: Stage, thread: str, request: JsonObject) -> None:
+def put(stage: Stage, thread: str, request: JsonObject, operation: str | None = None) -> None:
     """Put a turn into the log, where no queue looks at it yet."""
     count = len(stage.log.queued_turns(thread))
     turn = NewTurn(
-        operation=f"by hand {count}",
+        operation=operation or f"by hand {count}",
         request=parse_request(request, f"thread/{thread}"),
         graph_given=True,
         namespace="default",
@@ -146,6 +147,21 @@ class TestStarts:
         assert other.type in ("IdempotencyKeyReuse", "ThreadBusy")
         await ended_runs(stage, "line-key", 1)
         assert said(stage, "line-key") == ["1"]
+
+    @pytest.mark.parametrize("sender", ["its own door", "another"])
+    async def test_a_start_goes_before_what_is_queued_once_it_is_there(
+        self, idle: Stage, sender: str
+    ) -> None:
+        thread = f"line-later-{sender}"
+        handle = await idle.start(thread, {"graph": ECHO, "message": "0"})
+        own = f"{handle.first_execution_run_id}:1:x" if sender == "its own door" else "other"
+        put(idle, thread, {"graph": ECHO, "message": "1"}, operation=own)
+
+        await idle.serve()
+
+        assert (await handle.result())["status"] == "completed"
+        await ended_runs(idle, thread, 2)
+        assert said(idle, thread) == ["0", "1"]
 
     async def test_abandon_goes_before_them(self, stage: Stage) -> None:
         handle = await stage.start("line-abandoned", {"graph": GATED, "message": "0"})
