@@ -157,7 +157,7 @@ class Run:
             namespace=info.namespace,
             request=request,
             problem=problem,
-            started_at=info.start_time,
+            started_at=info.workflow_start_time,
         )
 
     def _graph(self) -> str | JsonObject | None:
