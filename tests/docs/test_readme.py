@@ -52,6 +52,9 @@ def test_from_a_clone_to_an_answered_approval_and_the_next_turn(at_home: Newcome
     at_home.run(example("README.md", "temporal-answer"), ticket=ticket)
     endings = [ending(at_home, "alice"), ending(at_home, "bob")]
     at_home.run(example("README.md", "cancel"))
+    cancelled = ending(at_home, "alice")
+    queued = at_home.run(example("README.md", "queue"))
+    turns = turns_of(at_home, "alice", 4)
 
     assert "Over the limit. Pay 150?" in started
     assert re.search(r"fermata resume alice --ticket \S+:gate:0:0 --decision approve", started)
@@ -59,7 +62,10 @@ def test_from_a_clone_to_an_answered_approval_and_the_next_turn(at_home: Newcome
     assert "please check these" in answered
     assert ticket in shown
     assert endings == ["completed", "completed"]
-    assert ending(at_home, "alice") == "cancelled"
+    assert cancelled == "cancelled"
+    assert "queued as turn 1 of thread alice; it starts when run " in queued
+    assert "1 queued, 0 remembered" in queued
+    assert turns == ["completed", "cancelled", "completed", "completed"]
     assert "please check these" in at_home.shell("fermata messages alice").stdout
 
 
@@ -110,3 +116,14 @@ def ending(newcomer: Newcomer, thread: str) -> str | None:
     """Return the status the thread's last run ended with, once its workflow is closed."""
     newcomer.shell(f"temporal workflow result --workflow-id thread/{thread}")
     return json.loads(newcomer.shell(f"fermata state {thread} --json").stdout)["status"]
+
+
+def turns_of(newcomer: Newcomer, thread: str, count: int) -> list[str]:
+    """Return the statuses of a thread's runs once so many have ended."""
+    ended: list[str] = []
+    for _ in range(50):
+        rows = json.loads(newcomer.shell(f"sleep 0.2; fermata runs {thread} --json").stdout)
+        ended = [row["result"]["status"] for row in rows if row["phase"] == "ended"]
+        if len(ended) == count:
+            return ended
+    raise AssertionError(f"thread {thread} came to {ended}")
