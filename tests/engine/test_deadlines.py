@@ -1,5 +1,6 @@
 """Deadlines of tickets, on a server whose time can be moved forward."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,8 +11,10 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
 
-from tests.engine.graphs import count_of_type
-from tests.engine.stage import Stage, refused, staged, until
+from tests.engine.graphs import count_of_type, held_chain, until_called
+from tests.engine.nodes import GATES
+from tests.engine.queues import ECHO, ended_runs, send
+from tests.engine.stage import Handle, Stage, refused, staged, until
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -134,3 +137,30 @@ async def test_a_deadline_survives_the_restart_of_its_worker(
     await skipping.restart()
     await clock.fast_forward(handle, timedelta(days=2, minutes=1))
     assert (await handle.result())["results"]["gate"]["expired"] is True
+
+
+async def test_a_queue_that_nobody_woke_looks_by_itself(
+    skipping: Stage, clock: WorkflowEnvironment
+) -> None:
+    handle = await skipping.start("unwoken", {"graph": held_chain("unwoken"), "message": "0"})
+    await until_called("unwoken", "first:0")
+    await send(handle, "1", graph=ECHO)
+    queue = skipping.client.get_workflow_handle("queue/unwoken")
+    await until_timer(queue)
+    await handle.terminate()
+
+    await clock.fast_forward(queue, timedelta(seconds=31))
+
+    runs = await ended_runs(skipping, "unwoken", 2)
+    causes = [run.cause.kind for run in runs if run.cause is not None]
+    assert causes == ["Indeterminate", "NaturalEnd"]
+    GATES["unwoken"].set()
+
+
+async def until_timer(handle: Handle) -> None:
+    """Wait until a workflow waits for a timer."""
+    for _ in range(400):
+        if await count_of_type(handle, EventType.EVENT_TYPE_TIMER_STARTED):
+            return
+        await asyncio.sleep(0.025)
+    raise AssertionError("no timer was started")
