@@ -35,9 +35,13 @@ _PATIENT = RetryPolicy(
 )
 
 
-@workflow.defn(name=TURN_QUEUE)
+@workflow.defn(name=TURN_QUEUE, failure_exception_types=[RuntimeError])
 class TurnQueue:
-    """The turns queued on one thread."""
+    """The turns queued on one thread.
+
+    What a stranger starts it with and nobody can decode is a ``RuntimeError`` of the SDK: it
+    closes then, instead of being in the way of the queue that the next look starts.
+    """
 
     @workflow.init
     def __init__(self, *_ignored: Any) -> None:

@@ -5,13 +5,15 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from temporalio.api.common.v1 import Payload
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
     WorkflowExecutionStatus,
+    WorkflowFailureError,
     WorkflowUpdateFailedError,
 )
-from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.common import RawValue, WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
@@ -279,6 +281,33 @@ class TestLosses:
 
         await ended_runs(stage, "queue-gone", 2)
         assert said(stage, "queue-gone") == ["0", "1"]
+
+    async def test_what_a_stranger_starts_as_a_queue_is_in_nobodys_way(self, stage: Stage) -> None:
+        handle = await stage.start("strange", {"graph": GATED, "message": "0"})
+        await until(handle, "awaiting")
+        garbled = Payload(metadata={"encoding": b"binary/strange"}, data=b"x")
+        for arguments in ([RawValue(garbled)], [1, {"closing": True}]):
+            strange = await stage.client.start_workflow(
+                "TurnQueue", args=arguments, id="queue/strange", task_queue=stage.task_queue
+            )
+            with suppress(WorkflowFailureError):
+                await strange.result()
+
+        await send(handle, "1", graph=ECHO)
+        queue = stage.client.get_workflow_handle("queue/strange")
+        await queue.signal("nonsense", 1)
+        await queue.signal("look", RawValue(garbled))
+        await handle.signal("cancel", {})
+
+        await ended_runs(stage, "strange", 2)
+        assert said(stage, "strange") == ["0", "1"]
+
+    async def test_only_a_thread_has_a_queue(self, stage: Stage) -> None:
+        for name in ("queue/a/b", "nonsense"):
+            strange = await stage.client.start_workflow(
+                "TurnQueue", id=name, task_queue=stage.task_queue
+            )
+            assert (await failure_of(strange)).type == "InvalidRequest"
 
     async def test_a_run_whose_workflow_is_gone_while_it_waits_holds_the_queue(
         self, stage: Stage
