@@ -11,7 +11,6 @@ from temporalio.client import (
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
-    WorkflowHandle,
 )
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import (
@@ -27,12 +26,13 @@ from activities.resources import Resources
 from activities.start_call import details_of_start, summary_of
 from seeding.errors import (
     CorruptLog,
+    IdempotencyKeyReuse,
     InvalidRequest,
     StartRefused,
     ThreadBusy,
 )
 from seeding.identity import queue_id, workflow_id
-from seeding.model import JsonObject, as_object
+from seeding.model import JsonObject
 from seeding.queued_turns import (
     STARTS_ELSEWHERE,
     NewTurn,
@@ -118,19 +118,19 @@ class QueueActivities:
         A turn whose start was refused leaves the queue, with the refusal, and the next one is
         looked at.
         """
-        refused: list[int] = []
+        left: list[int] = []
         looks = 0
         with log_failures():
             while True:
                 turn = await self._log.first_queued_async(asked.thread_id)
                 if turn is None:
-                    return DrainResult(kind="empty", refused=tuple(refused))
+                    return DrainResult(kind="empty", left=tuple(left))
                 result = await self._look_at(turn, asked)
                 looks += 1
                 if result is None:
-                    refused.append(turn.number)
+                    left.append(turn.number)
                 elif looks >= MAX_LOOKS or not await self._came_between(result, turn.thread_id):
-                    return result.model_copy(update={"refused": tuple(refused)})
+                    return result.model_copy(update={"left": tuple(left)})
 
     async def _came_between(self, result: DrainResult, thread_id: str) -> bool:
         """Whether another start is in the way that has no run yet: if refused, it closes soon."""
@@ -182,12 +182,16 @@ class QueueActivities:
         described = await self._once_closed(client, turn.thread_id, closing=asked.closing)
         if described is not None and _is_open(described):
             return DrainResult(kind="busy", run_id=described.raw_info.first_run_id)
+        if await self._has_begun(turn):
+            return None
         if described is not None and await described.memo_value(MEMO, None) == turn.number:
-            held = await self._settle_started(client, turn, described)
-            if held is None:
+            refusal = await _refusal_of(client, described)
+            if refusal is not None and refusal.code not in _NOT_FINAL:
+                await self._refuse(turn, refusal)
                 return None
-            if held:
-                return DrainResult(kind="held", why=held)
+            if not asked.again:
+                why = "its start came to nothing" if refusal is None else refusal.message
+                return DrainResult(kind="held", why=f"turn {turn.number}: {why}")
         latest = await self._log.latest_run_async(turn.thread_id)
         if latest is not None and latest.phase == "awaiting":
             return DrainResult(
@@ -213,33 +217,22 @@ class QueueActivities:
                     described = await _described(client, thread_id)
         return described
 
-    async def _settle_started(
-        self, client: Client, turn: QueuedTurn, described: WorkflowExecutionDescription
-    ) -> str | None:
-        """Look at the closed execution that was started for a turn which is still queued.
+    async def _has_begun(self, turn: QueuedTurn) -> bool:
+        """Take a turn out of the queue whose key has begun a run meanwhile, by a start."""
+        key = turn.idempotency_key
+        run = None if key is None else await self._log.run_of_key_async(turn.thread_id, key)
+        if run is None:
+            return False
+        if run.request_hash == turn.request_hash:
+            await self._log.started_before_async(turn.thread_id, turn.number, run.run_id)
+        else:
+            said = f"idempotencyKey {key!r} began run {run.run_id}, by another request"
+            await self._refuse(turn, _Refusal(IdempotencyKeyReuse.code, said))
+        return True
 
-        Returns:
-            None where the turn has left the queue by it; else why it may not be started again,
-            empty where it may.
-        """
-        handle: WorkflowHandle[JsonObject, JsonObject] = client.get_workflow_handle(
-            described.id, run_id=described.raw_info.first_run_id
-        )
-        try:
-            result = as_object(await handle.result(rpc_timeout=_CALL_TIME)) or {}
-        except WorkflowFailureError as failure:
-            refusal = _refusal_of(failure)
-            if refusal is None:
-                return ""
-            if refusal.code in _NOT_FINAL:
-                return "" if refusal.code == ThreadBusy.code else refusal.message
-            told: JsonObject = {"code": refusal.code, "message": refusal.message}
-            await self._log.refuse_turn_async(turn.thread_id, turn.number, told)
-            return None
-        # Its key had begun a run before: it closed as that one did.
-        run_id = str(result.get("runId", ""))
-        await self._log.started_before_async(turn.thread_id, turn.number, run_id)
-        return None
+    async def _refuse(self, turn: QueuedTurn, refusal: _Refusal) -> None:
+        told: JsonObject = {"code": refusal.code, "message": refusal.message}
+        await self._log.refuse_turn_async(turn.thread_id, turn.number, told)
 
     async def _start(self, client: Client, turn: QueuedTurn) -> DrainResult:
         payload = turn.start()
@@ -305,13 +298,17 @@ def _is_open(described: WorkflowExecutionDescription) -> bool:
     return described.status == WorkflowExecutionStatus.RUNNING
 
 
-def _refusal_of(failure: WorkflowFailureError) -> _Refusal | None:
+async def _refusal_of(client: Client, described: WorkflowExecutionDescription) -> _Refusal | None:
     """Return the start refusal a run closed with; None where it closed with anything else."""
-    cause = failure.cause
-    codes = [kind.code for kind in StartRefused.__subclasses__()]
-    if not isinstance(cause, ApplicationError) or cause.type not in (*codes, CorruptLog.code):
-        return None
-    return _Refusal(cause.type or "", cause.message)
+    handle = client.get_workflow_handle(described.id, run_id=described.raw_info.first_run_id)
+    try:
+        await handle.result(rpc_timeout=_CALL_TIME)
+    except WorkflowFailureError as failure:
+        cause = failure.cause
+        codes = [kind.code for kind in StartRefused.__subclasses__()]
+        if isinstance(cause, ApplicationError) and cause.type in (*codes, CorruptLog.code):
+            return _Refusal(cause.type or "", cause.message)
+    return None
 
 
 def _as_failure(refusal: StartRefused) -> ApplicationError:

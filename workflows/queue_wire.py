@@ -37,11 +37,14 @@ class DrainInput(WireModel):
         thread_id: The thread.
         namespace: The namespace of the queue that asks.
         closing: The open run is about to close, so that it is worth waiting for.
+        again: A turn whose start came to nothing, without a refusal that is final, is started
+            again: so asks a queue that looks by itself, after a while.
     """
 
     thread_id: str
     namespace: str
     closing: bool = False
+    again: bool = False
 
 
 class DrainResult(WireModel):
@@ -52,14 +55,14 @@ class DrainResult(WireModel):
             open. ``held``: none is open and none may start; ``why`` says why.
         number: The turn that was started.
         run_id: The execution that was started.
-        refused: Turns whose start had been refused, which have left the queue.
+        left: Turns that have left the queue without a start: refused, or begun before by their key.
     """
 
     kind: Literal["empty", "started", "busy", "held"]
     number: int | None = None
     run_id: str | None = None
     why: str | None = None
-    refused: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()
 
 
 class WakeInput(WireModel):

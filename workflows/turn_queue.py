@@ -55,9 +55,9 @@ class TurnQueue:
     async def run(self, *_ignored: Any) -> None:
         """Start what is queued until nothing is; the workflow id names the thread."""
         thread_id = _thread_id()
-        wait = FIRST_WAIT
+        wait, looked = FIRST_WAIT, True
         while True:
-            drained = await self._drain(thread_id)
+            drained = await self._drain(thread_id, again=not looked)
             if drained.kind == "empty" and await self._is_over():
                 return
             if drained.kind == "started":
@@ -105,13 +105,16 @@ class TurnQueue:
         except FermataError as refusal:
             raise _as_application_error(refusal) from refusal
 
-    async def _drain(self, thread_id: str) -> DrainResult:
+    async def _drain(self, thread_id: str, *, again: bool) -> DrainResult:
         async with self._one_at_a_time:
             closing, self._looked, self._closing = self._closing, False, False
             return await workflow.execute_activity(
                 DRAIN_QUEUE,
                 DrainInput(
-                    thread_id=thread_id, namespace=workflow.info().namespace, closing=closing
+                    thread_id=thread_id,
+                    namespace=workflow.info().namespace,
+                    closing=closing,
+                    again=again,
                 ),
                 result_type=DrainResult,
                 start_to_close_timeout=_DRAIN_TIME,

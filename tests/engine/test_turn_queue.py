@@ -21,7 +21,7 @@ from seeding.model import JsonObject
 from seeding.queued_turns import NewTurn
 from seeding.request import parse_request
 from tests.engine.gone import terminated
-from tests.engine.graphs import held_chain, until_called
+from tests.engine.graphs import graph, held_chain, until_called
 from tests.engine.nodes import GATES
 from tests.engine.queues import (
     ECHO,
@@ -35,6 +35,8 @@ from tests.engine.queues import (
     until_turn,
 )
 from tests.engine.stage import Handle, Stage, failure_of, staged, until, update
+
+FAILS = graph("fails", {"pay": ("fails_with", {"code": "no"})})
 
 
 async def queued(stage: Stage, thread: str, request: JsonObject) -> JsonObject:
@@ -61,6 +63,17 @@ def put(stage: Stage, thread: str, request: JsonObject, operation: str | None = 
         namespace="default",
     )
     stage.log.queue_turn(thread, turn)
+
+
+def put_past_the_key(stage: Stage, thread: str, request: JsonObject) -> None:
+    """Put a turn into the log as one that came when its key had not begun a run yet."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("activities.log.turn_rows._sent_before", _unknown)
+        put(stage, thread, request)
+
+
+def _unknown(*_sent: object) -> None:
+    """Know no turn that was sent before."""
 
 
 class TestDoor:
@@ -164,6 +177,28 @@ class TestStarts:
         assert (await handle.result())["status"] == "completed"
         await ended_runs(idle, thread, 2)
         assert said(idle, thread) == ["0", "1"]
+
+    async def test_a_turn_whose_key_has_begun_a_run_meanwhile_begins_no_other(
+        self, stage: Stage
+    ) -> None:
+        sent: JsonObject = {"graph": ECHO, "message": "1", "idempotencyKey": "k"}
+        failing: JsonObject = {**sent, "graph": FAILS}
+        for thread, request in (("begun", sent), ("begun-failed", failing)):
+            handle = await stage.start(thread, request)
+            with suppress(WorkflowFailureError):
+                await handle.result()
+            for message in ("1", "2"):
+                put_past_the_key(stage, thread, {**request, "message": message})
+            await queued(stage, thread, {"graph": ECHO, "config": {"onBusy": "queue"}})
+
+            runs = await ended_runs(stage, thread, 2)
+
+            assert len(runs) == 2
+            turns = stage.log.queued_turns(thread)
+            assert [turn.state for turn in turns] == ["started", "refused", "started"]
+            assert turns[0].run_id == runs[0].run_id
+            assert turns[1].refusal is not None
+            assert turns[1].refusal["code"] == "IdempotencyKeyReuse"
 
     async def test_abandon_goes_before_them(self, stage: Stage) -> None:
         handle = await stage.start("line-abandoned", {"graph": GATED, "message": "0"})
