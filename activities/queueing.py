@@ -181,7 +181,11 @@ class QueueActivities:
         client = activity.client()
         described = await self._once_closed(client, turn.thread_id, closing=asked.closing)
         if described is not None and _is_open(described):
-            return DrainResult(kind="busy", run_id=described.raw_info.first_run_id)
+            return DrainResult(
+                kind="busy",
+                run_id=described.raw_info.first_run_id,
+                closing=await self._open_run(turn.thread_id) is None,
+            )
         if await self._has_begun(turn):
             return None
         if described is not None and await described.memo_value(MEMO, None) == turn.number:

@@ -55,6 +55,7 @@ class DrainResult(WireModel):
             open. ``held``: none is open and none may start; ``why`` says why.
         number: The turn that was started.
         run_id: The execution that was started.
+        closing: The open execution has no run to go on with, so it is likely to close soon.
         left: Turns that have left the queue without a start: refused, or begun before by their key.
     """
 
@@ -62,6 +63,7 @@ class DrainResult(WireModel):
     number: int | None = None
     run_id: str | None = None
     why: str | None = None
+    closing: bool = False
     left: tuple[int, ...] = ()
 
 

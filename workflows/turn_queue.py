@@ -23,9 +23,13 @@ from workflows.queueing import put_into_queue, reply_of
 from workflows.summaries import summary
 from workflows.wire import DRAIN_QUEUE, LOOK, TURN_QUEUE
 
+CLOSING_WAIT = timedelta(seconds=1)
 FIRST_WAIT = timedelta(seconds=30)
 LONGEST_WAIT = timedelta(minutes=15)
-"""How long the queue waits before it looks unasked; twice as long each time, up to this."""
+"""How long the queue waits before it looks unasked; twice as long each time, up to the longest.
+
+It waits less at first where what is in its way is about to close.
+"""
 
 _DRAIN_TIME = timedelta(seconds=30)
 _PATIENT = RetryPolicy(
@@ -60,12 +64,12 @@ class TurnQueue:
             drained = await self._drain(thread_id, again=not looked)
             if drained.kind == "empty" and await self._is_over():
                 return
-            if drained.kind == "started":
-                wait = FIRST_WAIT
+            if looked or drained.kind == "started":
+                wait = CLOSING_WAIT if drained.closing else FIRST_WAIT
             if workflow.info().is_continue_as_new_suggested() and await self._is_quiet():
                 workflow.continue_as_new()
             looked = await self._looks_within(wait)
-            wait = FIRST_WAIT if looked else min(2 * wait, LONGEST_WAIT)
+            wait = min(2 * wait, LONGEST_WAIT)
 
     @workflow.signal(name=LOOK, description="Look whether a turn can start")
     def look(self, *args: Any) -> None:
